@@ -1,0 +1,149 @@
+//go:build integration
+
+package integration
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kgo"
+)
+
+// parityCase is one position option, spelled for Kafka's tool and, where that differs, for resurge.
+type parityCase struct {
+	name       string
+	tool, ours []string
+}
+
+// TestParity resets one copy of an application with kafka-streams-application-reset and another one with resurge:
+// the topics that are left and the committed offsets are the same.
+func TestParity(t *testing.T) {
+	t.Parallel()
+	now := time.Now()
+	a := newApp(t, sharedBroker(t), appOptions{id: "paritybase", partition: 3})
+	cases := parityCases(t, a, now)
+	for _, c := range cases {
+		a.opts.copies = append(a.opts.copies, toolCopy(c.name), ourCopy(c.name))
+	}
+	a.produceInTwoBatches(now)
+	a.start()
+	a.waitRunning()
+	a.waitInputsRead(time.Minute)
+	a.quietSnapshot(t)
+	a.stop()
+	for _, id := range a.ids() {
+		a.b.waitEmpty(t, id)
+	}
+	con := newConsole(t, a.b.addr, "")
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			inputs := []string{"--input-topics", a.inputs()}
+			a.b.mustTool(t, streamsResetter, slices.Concat([]string{"--application-id", toolCopy(c.name)}, inputs, c.tool)...)
+			p := con.plan(t, ourCopy(c.name), slices.Concat(inputs, c.ours, []string{"--no-start"})...)
+			con.execute(t, p, "--ack", "all").requireCode(t, exitVerified)
+			requireParity(t, a, c)
+		})
+	}
+}
+
+func toolCopy(name string) string { return "parity-" + name + "-tool" }
+func ourCopy(name string) string  { return "parity-" + name + "-ours" }
+
+func parityCases(t *testing.T, a *app, now time.Time) []parityCase {
+	t.Helper()
+	hourAgo := now.Add(-time.Hour).UTC().Format("2006-01-02T15:04:05.000Z07:00")
+	file := filepath.Join(t.TempDir(), "offsets.csv")
+	var csv strings.Builder
+	for partition := range a.opts.partition {
+		fmt.Fprintf(&csv, "%s,%d,%d\n%s,%d,%d\n", a.opts.orders, partition, 5+partition, a.opts.customers, partition, 1)
+	}
+	if err := os.WriteFile(file, []byte(csv.String()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	same := func(name string, option ...string) parityCase {
+		return parityCase{name: name, tool: option, ours: option}
+	}
+	return []parityCase{
+		same("earliest", "--to-earliest"),
+		same("latest", "--to-latest"),
+		same("offset", "--to-offset", "7"),
+		same("offset-beyond", "--to-offset", "1000000"), // the tool stays inside what there is
+		same("datetime", "--to-datetime", hourAgo),
+		same("duration", "--by-duration", "PT1H"),
+		{name: "shift-back", tool: []string{"--shift-by", "-5"}, ours: []string{"--shift-by=-5"}},
+		same("file", "--from-file", file),
+		same("intermediate", "--to-earliest", "--intermediate-topics", a.opts.totals),
+	}
+}
+
+// produceInTwoBatches writes orders of three hours and of ten minutes ago, and leaves one partition of orders empty:
+// the application never commits an offset for it.
+func (a *app) produceInTwoBatches(now time.Time) {
+	a.t.Helper()
+	var tables []*kgo.Record
+	for i := range customers {
+		key := fmt.Sprintf("c%02d", i)
+		tables = append(tables, &kgo.Record{Topic: a.opts.customers, Key: []byte(key), Value: []byte("name"), Timestamp: now.Add(-4 * time.Hour)})
+	}
+	results := a.b.cl.ProduceSync(a.t.Context(), tables...)
+	if err := results.FirstErr(); err != nil {
+		a.t.Fatal(err)
+	}
+	var records []*kgo.Record
+	for _, age := range []time.Duration{3 * time.Hour, 10 * time.Minute} {
+		for i := range 10 {
+			for _, table := range results {
+				if table.Record.Partition == 0 {
+					continue
+				}
+				at := now.Add(-age).Add(time.Duration(i) * time.Second)
+				records = append(records, &kgo.Record{Topic: a.opts.orders, Key: table.Record.Key, Value: []byte(fmt.Sprintf("p%d-item-%d", i, i)), Timestamp: at})
+			}
+		}
+	}
+	if err := a.b.cl.ProduceSync(a.t.Context(), records...).FirstErr(); err != nil {
+		a.t.Fatal(err)
+	}
+}
+
+// requireParity compares the two copies. Leader epochs differ: the tool commits those it happened to see.
+func requireParity(t *testing.T, a *app, c parityCase) {
+	t.Helper()
+	type left struct {
+		Topics  []string
+		Offsets map[string]map[int32]string
+	}
+	of := func(s snapshot, id string) left {
+		l := left{Offsets: map[string]map[int32]string{}}
+		for _, name := range slices.Sorted(maps.Keys(s.Topics)) {
+			if strings.HasPrefix(name, id+"-") {
+				l.Topics = append(l.Topics, strings.TrimPrefix(name, id+"-"))
+			}
+		}
+		for topic, partitions := range s.Groups[id].Offsets {
+			topic = strings.TrimPrefix(topic, id+"-")
+			l.Offsets[topic] = map[int32]string{}
+			for p, o := range partitions {
+				l.Offsets[topic][p] = fmt.Sprintf("%d %q", o.At, o.Metadata)
+			}
+		}
+		return l
+	}
+	// The broker removes the offsets of a deleted topic on its own time.
+	eventually(t, 20*time.Second, "both copies are left alike", func() (bool, string) {
+		s := a.b.snapshot(t)
+		tool, ours := of(s, toolCopy(c.name)), of(s, ourCopy(c.name))
+		if len(tool.Offsets[a.opts.orders]) != int(a.opts.partition) {
+			return false, fmt.Sprintf("the tool left offsets %v", tool.Offsets)
+		}
+		d := cmp.Diff(tool, ours)
+		return d == "", "(-tool +ours)\n" + d
+	})
+}

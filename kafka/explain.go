@@ -1,0 +1,9 @@
+package kafka
+
+import (
+	"context"
+)
+
+func (c *Cluster) explain(_ context.Context, s subject, err error) error {
+	return s.fail(err)
+}

@@ -1,0 +1,57 @@
+// Command resurge is a terminal recovery console for Kafka Streams
+// applications. See README.md; docs/design.md says how it is built.
+//
+// Package main wires the adapters to the engine and the front ends, owns the
+// signals and decides the exit code. Commands are in cli_*.go.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"resurge/recovery"
+	"resurge/streams"
+)
+
+// version is set at build time for releases.
+var version = "dev"
+
+func main() { os.Exit(Main()) }
+
+// Main runs resurge with the process's arguments and returns the exit code.
+func Main() int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
+	defer stop()
+	signal.Ignore(syscall.SIGHUP) // a lost terminal does not stop a run; its journal goes on
+	return run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+}
+
+// run executes one command line.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	app := &cli{stdin: stdin, stdout: stdout, stderr: stderr}
+	root := app.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	p := problemOf(err)
+	var end ended
+	if !errors.As(err, &end) {
+		app.complain(p)
+	}
+	return exitCode(p.Code)
+}
+
+// complain tells of a problem: what, and on a line of its own what to do next.
+func (c *cli) complain(p *recovery.Problem) {
+	_, _ = fmt.Fprintln(c.stderr, "resurge: "+streams.Quote(p.Message))
+	if p.Hint != "" {
+		_, _ = fmt.Fprintln(c.stderr, "  next: "+streams.Quote(p.Hint))
+	}
+}

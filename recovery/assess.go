@@ -1,0 +1,199 @@
+package recovery
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"resurge/plans"
+	"resurge/streams"
+)
+
+// Assumed replay rates, in records per second, for an estimate without any
+// measurement: one slow thread with session stores, and two quick ones
+// (facts measured with Streams 4.4.0 on two cores).
+const (
+	slowReplay = 20_000
+	fastReplay = 120_000
+	// startUp is what a start costs before the first record: join and assign.
+	startUp = 5 * time.Second
+)
+
+// Assess says what an inventory means. It reads nothing.
+func Assess(inv Inventory) Assessment {
+	var a Assessment
+	a.Findings = slices.Concat(groupFindings(inv), topicFindings(inv), inputFindings(inv), gapFindings(inv))
+	slices.SortStableFunc(a.Findings, func(x, y Finding) int { return levelOrder(x.Level) - levelOrder(y.Level) })
+	a.Options = []Option{
+		rebuildOption(inv),
+		{Strategy: string(plans.ChangelogRestore), Reason: "no archive is configured: restoring changelogs needs a backup of them"},
+		{Strategy: string(plans.PITRRebuild), Reason: "no archive is configured: a point in time needs a backup of the inputs"},
+		standbyOption(inv),
+	}
+	return a
+}
+
+func groupFindings(inv Inventory) []Finding {
+	g := inv.Group
+	switch {
+	case g.Fault != nil:
+		return []Finding{{Level: LevelUnknown, Name: "group unknown", Detail: g.Fault.Error(), Advice: g.Fault.Hint}}
+	case !g.Exists:
+		return []Finding{{Level: LevelBad, Name: "no group", Detail: "no group of this name exists: its offsets have expired or were deleted", Advice: "a start would begin at the application's reset policy"}}
+	case len(g.Members) == 0:
+		return []Finding{{Level: LevelLook, Name: "group empty", Detail: "no member is in the group: the application is not running"}}
+	case g.State != "Stable":
+		return []Finding{{Level: LevelLook, Name: "group unsettled", Detail: fmt.Sprintf("state %s with %d members", g.State, len(g.Members))}}
+	}
+	return []Finding{{Level: LevelOK, Name: "group stable", Detail: fmt.Sprintf("%d %s", len(g.Members), plural(len(g.Members), "member"))}}
+}
+
+func topicFindings(inv Inventory) []Finding {
+	var out []Finding
+	for _, t := range inv.Topics {
+		switch {
+		case t.Fault != nil && t.Fault.Kind == streams.FaultNotFound && t.Role != streams.RoleLookalike:
+			out = append(out, Finding{Level: LevelBad, Name: string(t.Role) + " missing", Detail: t.Name + " does not exist; " + strings.Join(t.Evidence, "; ")})
+		case t.Fault != nil:
+			out = append(out, Finding{Level: LevelUnknown, Name: "topic unknown", Detail: t.Fault.Error(), Advice: t.Fault.Hint})
+		case t.Ambiguous:
+			out = append(out, Finding{Level: LevelLook, Name: "not proven", Detail: t.Name + ": " + strings.Join(t.Evidence, "; "), Advice: "it is left alone unless named with --internal-topics"})
+		}
+		for _, p := range t.Partitions {
+			out = append(out, partitionFindings(t, p)...)
+		}
+	}
+	return append(out, storeFindings(inv)...)
+}
+
+func partitionFindings(t Topic, p PartitionState) []Finding {
+	name := streams.TopicPartition{Topic: t.Name, Partition: p.Partition}.String()
+	switch {
+	case p.Leader < 0 && t.Fault == nil:
+		return []Finding{{Level: LevelBad, Name: "no leader", Detail: "partition " + name + " has no leader"}}
+	case p.Committed == nil || p.End == nil || p.Start == nil:
+		return nil
+	case p.Committed.Offset > *p.End:
+		return []Finding{{Level: LevelBad, Name: "commit beyond end", Detail: fmt.Sprintf("%s: committed %d, the log ends at %d: the topic was recreated or truncated", name, p.Committed.Offset, *p.End)}}
+	case p.Committed.Offset < *p.Start:
+		return []Finding{{Level: LevelBad, Name: "commit below start", Detail: fmt.Sprintf("%s: committed %d, the log starts at %d: those records are gone", name, p.Committed.Offset, *p.Start)}}
+	}
+	return nil
+}
+
+// storeFindings compare changelogs with the progress of the inputs: state that
+// is missing shows as progress without changelogs.
+func storeFindings(inv Inventory) []Finding {
+	var progress, held int64
+	for _, t := range inv.ByRole(streams.RoleInput) {
+		for _, p := range t.Partitions {
+			if p.Committed != nil && p.Start != nil {
+				progress += p.Committed.Offset - *p.Start
+			}
+		}
+	}
+	changelogs := inv.ByRole(streams.RoleChangelog)
+	empty := 0
+	for _, t := range changelogs {
+		n, ok := t.Records()
+		if ok && n == 0 {
+			empty++
+		}
+		held += n
+	}
+	switch {
+	case progress > 0 && len(changelogs) == 0:
+		return []Finding{{Level: LevelBad, Name: "no changelog", Detail: fmt.Sprintf("the group is %d records into its inputs and no changelog exists: state that was logged is lost", progress), Advice: "compare with the topology: an application without stores has none"}}
+	case progress > 0 && held == 0:
+		return []Finding{{Level: LevelBad, Name: "changelogs empty", Detail: fmt.Sprintf("the group is %d records into its inputs and all %d changelogs are empty", progress, len(changelogs))}}
+	case progress > 0 && empty > 0:
+		return []Finding{{Level: LevelLook, Name: "empty changelog", Detail: fmt.Sprintf("%d of %d changelogs are empty", empty, len(changelogs))}}
+	}
+	return nil
+}
+
+func inputFindings(inv Inventory) []Finding {
+	var out []Finding
+	whole := true
+	inputs := inv.ByRole(streams.RoleInput)
+	for _, t := range inputs {
+		var gone int64
+		for _, p := range t.Partitions {
+			if p.Start != nil {
+				gone += *p.Start
+			}
+		}
+		if gone > 0 {
+			whole = false
+			out = append(out, Finding{Level: LevelLook, Name: "input trimmed", Detail: fmt.Sprintf("%s no longer holds its first %d records", t.Name, gone), Advice: "a rebuild cannot bring back what they contributed"})
+		}
+	}
+	if whole && len(inputs) > 0 {
+		out = append(out, Finding{Level: LevelOK, Name: "inputs whole", Detail: fmt.Sprintf("all %d start at offset 0", len(inputs))})
+	}
+	for _, t := range inv.Transactions {
+		out = append(out, Finding{Level: LevelLook, Name: "open transaction", Detail: t.TransactionalID + " is " + t.State})
+	}
+	return out
+}
+
+func gapFindings(inv Inventory) []Finding {
+	out := make([]Finding, 0, len(inv.Gaps))
+	for _, g := range inv.Gaps {
+		out = append(out, Finding{Level: LevelUnknown, Name: "not known", Detail: g.Error(), Advice: g.Hint})
+	}
+	return out
+}
+
+// rebuildOption weighs the rebuild from input.
+func rebuildOption(inv Inventory) Option {
+	o := Option{Strategy: string(plans.Rebuild), Available: true, Reason: "the inputs are replayed from the chosen position"}
+	var records int64
+	inputs := inv.ByRole(streams.RoleInput)
+	for _, t := range inputs {
+		n, ok := t.Records()
+		if !ok {
+			o.Notes = append(o.Notes, "the size of "+t.Name+" is not known")
+		}
+		records += n
+	}
+	if inv.Group.Fault != nil {
+		o.Available, o.Reason = false, "the state of the group is not known: "+inv.Group.Fault.Error()
+		return o
+	}
+	o.Estimate = &Estimate{
+		Low: startUp + rate(records, fastReplay), High: startUp + rate(records, slowReplay), Records: records, Assumed: true,
+		From: fmt.Sprintf("assumed %d to %d records/s: nothing was measured on this cluster yet", slowReplay, fastReplay),
+	}
+	if len(inputs) == 0 {
+		o.Notes = append(o.Notes, "no input is known: name them with --input-topics")
+	}
+	for _, t := range inv.ByRole(streams.RoleOutput) {
+		o.Notes = append(o.Notes, "emitted again on "+t.Name+readers(t))
+	}
+	return o
+}
+
+func readers(t Topic) string {
+	if len(t.ReadBy) == 0 {
+		return ""
+	}
+	return "; readers: " + strings.Join(t.ReadBy, ", ")
+}
+
+func rate(records, perSecond int64) time.Duration {
+	return time.Duration(records) * time.Second / time.Duration(perSecond)
+}
+
+func standbyOption(inv Inventory) Option {
+	standbys := 0
+	for _, m := range inv.Group.Members {
+		standbys += len(m.Standby)
+	}
+	o := Option{Strategy: string(plans.StandbyPromotion), Reason: "no standby task is known"}
+	if standbys > 0 {
+		o.Reason = fmt.Sprintf("%d standby tasks: Kafka promotes them by itself when an instance leaves; measuring it is not available yet", standbys)
+	}
+	return o
+}

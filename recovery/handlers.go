@@ -1,0 +1,313 @@
+package recovery
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"resurge/plans"
+	"resurge/streams"
+)
+
+// handlers has one handler per kind of step.
+func handlers() map[plans.Kind]handler {
+	return map[plans.Kind]handler{
+		plans.SaveState:         saveState{},
+		plans.OperatorTask:      operatorTask{},
+		plans.AwaitEmpty:        awaitEmpty{},
+		plans.RemoveMembers:     removeMembers{},
+		plans.AwaitTransactions: awaitTransactions{},
+		plans.CommitOffsets:     commitOffsets{},
+		plans.DeleteTopic:       deleteTopic{},
+		plans.CreateTopic:       createTopic{},
+		plans.AwaitCaughtUp:     awaitCaughtUp{},
+		plans.ProveState:        proveState{},
+	}
+}
+
+// groupActive is the refusal that names who is still there.
+func groupActive(g streams.Group) *Error {
+	var who []string
+	for _, m := range g.Members {
+		line := "member " + streams.Quote(m.ClientID) + " on " + streams.Quote(strings.TrimPrefix(m.Host, "/"))
+		if m.InstanceID != "" {
+			line += " (static " + streams.Quote(m.InstanceID) + ")"
+		}
+		who = append(who, line)
+	}
+	if len(who) == 0 {
+		who = append(who, "no member is named, but its state is "+streams.Quote(g.State))
+	}
+	return refuse(OutcomeGroupActive,
+		"stop those instances; a classic member that was stopped stays listed until its session times out (45 s by default, static members longer)",
+		"group %s is still active: %s", streams.Quote(g.ID), strings.Join(who, ", "))
+}
+
+// operatorTask asks a person, or runs the hook.
+type operatorTask struct{}
+
+func (operatorTask) check(ctx context.Context, w *work) (readiness, error) {
+	g, err := w.Groups.Group(ctx, w.app())
+	if err != nil {
+		return ready, fmt.Errorf("describe group %s: %w", streams.Quote(w.app()), err)
+	}
+	switch w.Step.Task.Name {
+	case plans.TaskStop:
+		if g.Empty() {
+			return satisfied, nil
+		}
+	case plans.TaskClearState:
+		if g.Fault != nil {
+			return ready, fmt.Errorf("the state of the group is not known: %w", g.Fault)
+		}
+		if !g.Empty() {
+			return ready, groupActive(g)
+		}
+	case plans.TaskStart:
+		if g.Exists && len(g.Members) > 0 {
+			return satisfied, nil
+		}
+	}
+	return ready, nil
+}
+
+func (operatorTask) apply(ctx context.Context, w *work) error {
+	task := w.Step.Task
+	by, acked := w.Answers.acknowledged(task.Name)
+	if acked {
+		return w.emit(Event{Type: TaskDone, Task: task, By: by, Message: fmt.Sprintf("%s: done, says %s", task.Name, by)})
+	}
+	if w.Operator.HasHook(task.Name) {
+		return hook(ctx, w, task)
+	}
+	if err := w.emit(Event{Type: StepWaiting, Task: task, Message: "your turn: " + task.Ask}); err != nil {
+		return err
+	}
+	if err := stillRunning(ctx, w); err != nil {
+		return err
+	}
+	err := w.watching(ctx, func(ctx context.Context) (err error) {
+		by, err = w.Answers.await(ctx, task.Name)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return w.emit(Event{Type: TaskDone, Task: task, By: by, Message: fmt.Sprintf("%s: done, says %s", task.Name, by)})
+}
+
+func hook(ctx context.Context, w *work, task *plans.Task) error {
+	if err := w.emit(Event{Type: StepWaiting, Message: "hook for " + task.Name + " runs"}); err != nil {
+		return err
+	}
+	var output string
+	err := w.watching(ctx, func(ctx context.Context) (err error) {
+		output, err = w.Operator.Perform(ctx, task.Name)
+		return err
+	})
+	var journal *Error
+	switch {
+	case errors.As(err, &journal):
+		return err
+	case err != nil:
+		return refuse(OutcomePartial, "mend the hook or do it by hand, then resume (with --ack "+task.Name+" if it is done)", "hook for %s: %s", task.Name, err)
+	}
+	return w.emit(Event{Type: TaskDone, Task: task, By: "hook", Message: hookMessage(task.Name, output)})
+}
+
+// stillRunning refuses a stop that nobody is here to carry out.
+func stillRunning(ctx context.Context, w *work) error {
+	if w.Step.Task.Name != plans.TaskStop || w.Answers.attended {
+		return nil
+	}
+	return w.emptyGroup(ctx)
+}
+
+// watching runs f. While an application starts it also watches who joins, since
+// what an instance brings with it shows only then.
+func (w *work) watching(ctx context.Context, f func(context.Context) error) error {
+	if w.Step.Task.Name != plans.TaskStart {
+		return f(ctx)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan error, 1)
+	go func() { ended <- f(ctx) }()
+	o := newWatcher(w)
+	tick := time.NewTicker(w.Poll)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-ended:
+			return err
+		case <-tick.C:
+		}
+		g, err := w.Groups.Group(ctx, w.app())
+		if err != nil || g.Fault != nil {
+			continue // looked at again, and reported, by the step that follows
+		}
+		if err := o.look(ctx, g); err != nil {
+			cancel()
+			return errors.Join(err, <-ended)
+		}
+	}
+}
+
+func hookMessage(task, output string) string {
+	if output == "" {
+		return "hook for " + task + " ended well"
+	}
+	return "hook for " + task + " ended well: " + streams.Quote(output)
+}
+
+// verify has nothing to read: what an operator did is seen by later steps (the
+// group empties, the state starts from nothing, the inputs advance).
+func (operatorTask) verify(_ context.Context, w *work) ([]Evidence, error) {
+	if by, ok := w.Answers.acknowledged(w.Step.Task.Name); ok {
+		return []Evidence{{Check: w.Step.Task.Name, Result: ResultOK, Detail: "acknowledged by " + by}}, nil
+	}
+	return []Evidence{{Check: w.Step.Task.Name, Result: ResultOK, Detail: "done by hook, or already so"}}, nil
+}
+
+// awaitEmpty waits until the group has no members.
+type awaitEmpty struct{}
+
+func (awaitEmpty) check(context.Context, *work) (readiness, error) { return ready, nil }
+
+func (awaitEmpty) apply(ctx context.Context, w *work) error {
+	var last streams.Group
+	begun := w.Now()
+	return w.poll(ctx, func() (bool, error) {
+		g, err := w.Groups.Group(ctx, w.app())
+		if err != nil {
+			return false, fmt.Errorf("describe group %s: %w", streams.Quote(w.app()), err)
+		}
+		if g.Fault != nil {
+			return false, fmt.Errorf("the state of the group is not known: %w", g.Fault)
+		}
+		last = g
+		if g.Empty() {
+			return true, w.phase(PhaseEmpty)
+		}
+		e := Event{Message: fmt.Sprintf("%d members still in the group, state %s", len(g.Members), g.State), Unit: "s"}
+		e.Done, e.Total = int64(w.Now().Sub(begun).Seconds()), int64(w.Step.Deadline)
+		for _, m := range g.Members {
+			e.Parts = append(e.Parts, Part{Name: m.ClientID + " on " + strings.TrimPrefix(m.Host, "/")})
+		}
+		w.progress(e)
+		return false, nil
+	}, func() error { return groupActive(last) })
+}
+
+func (awaitEmpty) verify(ctx context.Context, w *work) ([]Evidence, error) {
+	if err := w.emptyGroup(ctx); err != nil {
+		return nil, err
+	}
+	return []Evidence{{Check: "group empty", Result: ResultOK, Detail: "the group has no members, asked by its own describe call"}}, nil
+}
+
+// removeMembers evicts what is still there. The goal is that the listed members
+// are gone, not that the call succeeds (KIP-571, PR 21074).
+type removeMembers struct{}
+
+func (removeMembers) check(ctx context.Context, w *work) (readiness, error) {
+	left, err := stillThere(ctx, w)
+	if err == nil && len(left) == 0 {
+		return satisfied, nil
+	}
+	return ready, err
+}
+
+func stillThere(ctx context.Context, w *work) ([]plans.Member, error) {
+	g, err := w.Groups.Group(ctx, w.app())
+	if err != nil {
+		return nil, fmt.Errorf("describe group %s: %w", streams.Quote(w.app()), err)
+	}
+	if g.Fault != nil {
+		return nil, fmt.Errorf("the state of the group is not known: %w", g.Fault)
+	}
+	var left []plans.Member
+	for _, m := range w.Step.Members {
+		for _, now := range g.Members {
+			if now.ID == m.ID {
+				left = append(left, m)
+			}
+		}
+	}
+	return left, nil
+}
+
+func (removeMembers) apply(ctx context.Context, w *work) error {
+	left, err := stillThere(ctx, w)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	if err := w.Writer.RemoveMembers(ctx, w.app(), left); err != nil {
+		return fmt.Errorf("remove members: %w", err)
+	}
+	return nil
+}
+
+func (removeMembers) verify(ctx context.Context, w *work) ([]Evidence, error) {
+	left, err := stillThere(ctx, w)
+	if err != nil {
+		return nil, err
+	}
+	if len(left) > 0 {
+		return nil, refuse(OutcomeGroupActive, "the instance still runs: stop it", "member %s is still in the group", streams.Quote(left[0].ClientID))
+	}
+	return []Evidence{{Check: "members removed", Result: ResultOK, Detail: fmt.Sprintf("%d listed members are not in the group", len(w.Step.Members))}}, nil
+}
+
+// awaitTransactions waits until nothing of the application is undecided: a
+// transaction that commits later would overwrite the offsets (KIP-447).
+type awaitTransactions struct{}
+
+func (awaitTransactions) check(context.Context, *work) (readiness, error) { return ready, nil }
+
+func (awaitTransactions) apply(ctx context.Context, w *work) error {
+	var open []streams.Transaction
+	return w.poll(ctx, func() (bool, error) {
+		var err error
+		open, err = ownTransactions(ctx, w)
+		if streams.IsFault(err, streams.FaultUnsupported) {
+			return true, nil
+		}
+		if err == nil && len(open) > 0 {
+			w.progress(Event{Message: fmt.Sprintf("%d transactions are open, the oldest of %s", len(open), streams.Quote(open[0].TransactionalID))})
+		}
+		return err == nil && len(open) == 0, err
+	}, func() error {
+		return refuse(OutcomeBlocked, "kafka-transactions.sh describe and abort shows and ends a hanging transaction",
+			"transaction %s is still open (%s)", streams.Quote(open[0].TransactionalID), streams.Quote(open[0].State))
+	})
+}
+
+func ownTransactions(ctx context.Context, w *work) ([]streams.Transaction, error) {
+	all, err := w.Groups.OpenTransactions(ctx, w.app()+"-")
+	if err != nil {
+		return nil, fmt.Errorf("list open transactions: %w", err)
+	}
+	var own []streams.Transaction
+	for _, t := range all {
+		if ownTransaction(w.app(), t.TransactionalID) {
+			own = append(own, t)
+		}
+	}
+	return own, nil
+}
+
+func (awaitTransactions) verify(ctx context.Context, w *work) ([]Evidence, error) {
+	open, err := ownTransactions(ctx, w)
+	switch {
+	case streams.IsFault(err, streams.FaultUnsupported):
+		return []Evidence{{Check: "no open transaction", Result: ResultSkipped, Detail: "the broker cannot list transactions (older than 3.0)"}}, nil
+	case err != nil:
+		return nil, err
+	case len(open) > 0:
+		return nil, refuse(OutcomeBlocked, "something still runs under this application ID", "transaction %s is open again", streams.Quote(open[0].TransactionalID))
+	}
+	return []Evidence{{Check: "no open transaction", Result: ResultOK, Detail: "no transaction of " + streams.Quote(w.app()) + " is undecided"}}, nil
+}

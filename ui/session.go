@@ -1,0 +1,89 @@
+package ui
+
+import (
+	"context"
+	"time"
+
+	"resurge/plans"
+	"resurge/recovery"
+)
+
+// Explorer answers questions. It never changes a cluster, and each call may take
+// as long as its context lives.
+type Explorer interface {
+	// Survey lists the Streams applications of the cluster.
+	Survey(ctx context.Context) (recovery.Survey, error)
+	// Inspect reads everything about one application and says what it means.
+	Inspect(ctx context.Context, app string) (recovery.Inventory, recovery.Assessment, error)
+	// Plan makes the exact plan for a request.
+	Plan(ctx context.Context, r recovery.Request) (plans.Plan, error)
+}
+
+// Controls steers a run. Start and the answers to tasks are safe to call while
+// a step runs.
+type Controls interface {
+	// Start begins the run in the background; what happens is told by Events,
+	// which is then asked from the zero cursor again.
+	Start(p plans.Plan, a recovery.Approval) error
+	Answers
+	Brakes
+}
+
+// Answers are what a person says about a task outside the cluster.
+type Answers interface {
+	// Acknowledge says that the task was done, and by whom.
+	Acknowledge(task, by string)
+	// Decline says that it cannot be done: the run stops where it is safe.
+	Decline(task, reason string)
+}
+
+// Brakes hold a run up between steps.
+type Brakes interface {
+	// PauseAfterStep holds the run when the step that runs now is over.
+	PauseAfterStep()
+	// Continue lets a held run go on.
+	Continue()
+	// Stop ends the run at the next safe point. It can be resumed.
+	Stop()
+}
+
+// Events tells what happens in the run. Next waits until something is new and
+// returns io.EOF when nothing more will come.
+type Events interface {
+	Next(ctx context.Context, c recovery.Cursor) ([]recovery.Event, recovery.Cursor, error)
+}
+
+// Session is all that the console is given.
+type Session struct {
+	Explorer Explorer
+	Controls Controls
+	Events   Events
+
+	// Context is the configuration's name for the cluster. The cluster's own ID
+	// is shown beside it, as the live connection gives it.
+	Context string
+	// Drill marks a rehearsal. Production asks for the context's name too before
+	// a run is approved.
+	Drill, Production bool
+	// Application is opened at once; RunID is attached to at once.
+	Application, RunID string
+	// Operator is who approves and acknowledges.
+	Operator string
+	// Incident is T0 of the RTO clock, zero when none was declared. RTO is the
+	// target, 0 when none is set.
+	Incident time.Time
+	RTO      time.Duration
+	// Now is the clock; nil takes the system's. Its location is the local time
+	// that is shown beside UTC.
+	Now func() time.Time
+	// ResumeCommand is what to type to take a run up again.
+	ResumeCommand func(runID string) string
+	// UndoCommand, when set, is what to type to take back what a run did.
+	UndoCommand func(runID string) string
+	// Copy, when set, also keeps a copied text where it can be had without a
+	// clipboard, and returns that place: a file's path.
+	Copy func(text string) (place string, err error)
+	// ASCII draws with ASCII characters only. It is also taken when the terminal
+	// is one that cannot draw more.
+	ASCII bool
+}
