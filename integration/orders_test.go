@@ -20,10 +20,12 @@ type orders struct {
 }
 
 const (
-	customers = 50
-	prefixes  = 7
-	gap       = 30 * time.Second // of the application's session windows
+	prefixes = 7
+	gap      = 30 * time.Second // of the application's session windows
 )
+
+// customers grow with the orders: a session store is slow when one session takes thousands of records.
+func (o orders) customers() uint32 { return uint32(min(max(50, o.total/200), 1000)) }
 
 func newOrders(total int) orders {
 	return orders{total: total, base: time.Now().Add(-6 * time.Minute).Truncate(time.Minute)}
@@ -31,7 +33,7 @@ func newOrders(total int) orders {
 
 func (o orders) record(i int) (customer, item string, at time.Time) {
 	mixed := uint32(i) * 2654435761 >> 7 // some customers get more than others, all get some
-	customer = fmt.Sprintf("c%02d", (mixed%customers+mixed%13)%customers)
+	customer = fmt.Sprintf("c%02d", (mixed%o.customers()+mixed%13)%o.customers())
 	offset := time.Duration(i) * 4 * time.Minute / time.Duration(o.total)
 	if i >= o.total/2 {
 		offset += time.Minute
@@ -76,7 +78,7 @@ func (o orders) expect(n int) expectation {
 func (a *app) produce(o orders, from, to int) {
 	a.t.Helper()
 	if from == 0 {
-		a.produceTables(o.base)
+		a.produceTables(o)
 	}
 	ctx, cancel := context.WithTimeout(a.t.Context(), time.Minute)
 	defer cancel()
@@ -103,13 +105,13 @@ func (a *app) produce(o orders, from, to int) {
 	}
 }
 
-func (a *app) produceTables(at time.Time) {
+func (a *app) produceTables(o orders) {
 	a.t.Helper()
 	var records []*kgo.Record
 	add := func(topic, key, value string) {
-		records = append(records, &kgo.Record{Topic: topic, Key: []byte(key), Value: []byte(value), Timestamp: at})
+		records = append(records, &kgo.Record{Topic: topic, Key: []byte(key), Value: []byte(value), Timestamp: o.base})
 	}
-	for i := range customers {
+	for i := range o.customers() {
 		add(a.opts.customers, fmt.Sprintf("c%02d", i), fmt.Sprintf("Customer %d", i))
 	}
 	for i := range prefixes {

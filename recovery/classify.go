@@ -192,7 +192,7 @@ func (s sighting) byTraces(t *Topic) {
 		s.changelog(t)
 	case isInternal:
 		t.Role = streams.RoleLookalike
-		t.Ambiguous = true
+		t.Ambiguous = streams.LongestOwner(t.Name, s.longer) == ""
 		t.Evidence = []string{"named like a repartition topic, but the group has no commit on it and no member subscribes to it"}
 	case reads != "" && streams.LooksInternal(t.Name):
 		t.Role, t.Ambiguous = streams.RoleLookalike, true
@@ -291,10 +291,11 @@ func (s sighting) protect(t *Topic) {
 	}
 }
 
-// looksChangelog reports whether the topic carries a cleanup policy of its own,
-// which Streams sets on every changelog (InternalTopicConfig).
+// looksChangelog reports whether the topic carries the settings that Streams
+// gives every changelog it creates: a cleanup policy and the timestamp type
+// (InternalTopicConfig, seen on 4.4.0).
 func looksChangelog(c streams.TopicConfigs) bool {
-	return c.Values["cleanup.policy"].Dynamic
+	return c.Values["cleanup.policy"].Dynamic && c.Values["message.timestamp.type"].Dynamic
 }
 
 // disown says that the topic is somebody else's.

@@ -29,7 +29,9 @@ func (w *world) topic(name string, configs ...string) *world {
 	return w
 }
 
-func (w *world) changelog(name string) *world { return w.topic(name, "cleanup.policy=compact") }
+func (w *world) changelog(name string) *world {
+	return w.topic(name, "cleanup.policy=compact", "message.timestamp.type=CreateTime")
+}
 
 func (w *world) repartition(name string) *world {
 	return w.topic(name, "cleanup.policy=delete", "retention.ms=-1").commit(name)
@@ -73,7 +75,7 @@ func TestClassify(t *testing.T) {
 				w.s.longer = []string{"orders-v2"}
 				return w
 			}(),
-			map[string]verdict{"orders-counts-changelog": changelog, "orders-v2-counts-changelog": other, "orders-v2-by-item-repartition": doubt},
+			map[string]verdict{"orders-counts-changelog": changelog, "orders-v2-counts-changelog": other, "orders-v2-by-item-repartition": other},
 		},
 		{
 			"B1 a twin whose group is gone, told by its version", newWorld("orders").topic("in").commit("in").changelog("orders-counts-changelog").changelog("orders-v2-counts-changelog"),
@@ -106,6 +108,14 @@ func TestClassify(t *testing.T) {
 		{
 			"B2 a plain topic of another group, named like a changelog", func() *world {
 				w := newWorld("shop").topic("in").commit("in").topic("shop-prices-changelog")
+				w.s.readers["shop-prices-changelog"] = []string{"billing"}
+				return w
+			}(),
+			map[string]verdict{"shop-prices-changelog": other},
+		},
+		{
+			"B2 a compacted topic of another group, named like a changelog", func() *world {
+				w := newWorld("shop").topic("in").commit("in").topic("shop-prices-changelog", "cleanup.policy=compact")
 				w.s.readers["shop-prices-changelog"] = []string{"billing"}
 				return w
 			}(),

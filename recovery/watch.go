@@ -102,20 +102,13 @@ func running(m streams.Member) bool {
 	return false
 }
 
-// changelogEnds adds up the ends of the task's changelog partitions. A classic
-// group does not say which changelogs are a task's: all of the application's
-// count then, which only makes the judgement milder.
+// changelogEnds adds up the ends of the changelog partitions that the task may
+// have. A classic group does not say which are a task's: all that are named after
+// the application count, which only makes the judgement milder. Once the
+// application makes progress, inputs count too, since a table's source topic may
+// be its changelog and a task that moved brings what it replayed.
 func (o *watcher) changelogEnds(ctx context.Context, g streams.Group, t streams.TaskID) (int64, error) {
-	var names []string
-	for _, st := range g.Topology {
-		if st.ID == fmt.Sprint(t.Subtopology) {
-			names = append(names, st.Changelogs...)
-		}
-	}
-	if len(g.Topology) == 0 {
-		names = changelogs(o.w.plan())
-	}
-	names, err := existingTopics(ctx, o.w, names)
+	names, err := o.changelogs(ctx, g, t)
 	if err != nil || len(names) == 0 {
 		return 0, err
 	}
@@ -136,9 +129,33 @@ func (o *watcher) changelogEnds(ctx context.Context, g streams.Group, t streams.
 	return sum, nil
 }
 
-// changelogs are the changelog topics that the plan touches.
-func changelogs(p plans.Plan) []string { return byRole(p, streams.RoleChangelog) }
+func (o *watcher) changelogs(ctx context.Context, g streams.Group, t streams.TaskID) ([]string, error) {
+	if len(g.Topology) > 0 {
+		var names []string
+		for _, st := range g.Topology {
+			if st.ID == fmt.Sprint(t.Subtopology) {
+				names = append(names, st.Changelogs...)
+			}
+		}
+		return existingTopics(ctx, o.w, names)
+	}
+	topics, err := o.w.Topics.Topics(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list topics: %w", err)
+	}
+	_, progress := o.w.x.run.Phases[PhaseFirstCommit]
+	inputs := byRole(o.w.plan(), streams.RoleInput)
+	var names []string
+	for _, topic := range topics {
+		n, ok := streams.ParseInternal(o.w.app(), topic.Name)
+		if ok && n.Kind == streams.KindChangelog || progress && slices.Contains(inputs, topic.Name) {
+			names = append(names, topic.Name)
+		}
+	}
+	return names, nil
+}
 
+// byRole are the topics of a role that the plan touches.
 func byRole(p plans.Plan, role streams.Role) []string {
 	var out []string
 	for _, s := range p.Steps {

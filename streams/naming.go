@@ -1,16 +1,12 @@
 package streams
 
-import (
-	"regexp"
-	"strconv"
-	"strings"
-)
+import "strings"
 
 // InternalKind is the kind of an internal topic, told by its name.
 type InternalKind string
 
-// The kinds. Foreign-key topics are repartition topics in every respect but
-// their names.
+// The kinds. Foreign-key topics (KIP-213) are repartition topics in every respect
+// but their names.
 const (
 	KindChangelog      InternalKind = "changelog"
 	KindRepartition    InternalKind = "repartition"
@@ -22,7 +18,8 @@ const (
 type InternalName struct {
 	Kind InternalKind
 	// Name is the part between prefix and suffix: the store of a changelog, the
-	// node of a repartition topic.
+	// node of a repartition topic, the join of a foreign-key topic. In a named
+	// topology it begins with that name.
 	Name string
 	// Topic is the whole name.
 	Topic string
@@ -33,10 +30,12 @@ const (
 	repartitionSuffix  = "-repartition"
 	registrationSuffix = "-subscription-registration-topic"
 	responseSuffix     = "-subscription-response-topic"
-)
 
-// fkUnnamed matches the topics of a foreign-key join without a name.
-var fkUnnamed = regexp.MustCompile(`^(.*KTABLE-FK-JOIN-SUBSCRIPTION-(REGISTRATION|RESPONSE)-\d+)-topic$`)
+	// The topics of a foreign-key join without a name end in a number and -topic.
+	fkUnnamedRegistration = "KTABLE-FK-JOIN-SUBSCRIPTION-REGISTRATION-"
+	fkUnnamedResponse     = "KTABLE-FK-JOIN-SUBSCRIPTION-RESPONSE-"
+	fkUnnamedSuffix       = "-topic"
+)
 
 // ChangelogTopic is the changelog of a store.
 func ChangelogTopic(app, store string) string { return app + "-" + store + changelogSuffix }
@@ -45,22 +44,34 @@ func ChangelogTopic(app, store string) string { return app + "-" + store + chang
 func RepartitionTopic(app, name string) string { return app + "-" + name + repartitionSuffix }
 
 // ParseInternal takes apart a topic that is named like an internal topic under
-// the prefix, which is the application ID unless it was overridden. A name proves
-// nothing: "a-b-c-changelog" is named after a and after a-b alike. The test is
-// that of Kafka's own reset tools (StreamsResetter.isInternalTopic).
+// the prefix, which is the application ID unless it was overridden. The test is
+// that of Kafka's own reset tools (StreamsResetter.matchesInternalTopicFormat)
+// but for one case: those take "a-changelog" for a changelog of a, and here it is
+// none, since no store has an empty name. A name proves nothing: "a-b-c-changelog"
+// is named after a and after a-b alike.
 func ParseInternal(prefix, topic string) (InternalName, bool) {
 	rest, ok := strings.CutPrefix(topic, prefix+"-")
 	if !ok || prefix == "" {
 		return InternalName{}, false
 	}
-	kind, name, ok := internalSuffix(rest)
-	if !ok || name == "" {
+	kind, name := internalSuffix(rest)
+	if kind == "" {
 		return InternalName{}, false
 	}
 	return InternalName{Kind: kind, Name: name, Topic: topic}, true
 }
 
-func internalSuffix(s string) (InternalKind, string, bool) {
+// LooksInternal reports whether a topic ends like an internal topic of some
+// application, whatever that is called.
+func LooksInternal(topic string) bool {
+	kind, name := internalSuffix(topic)
+	// Before the unnamed forms there has to be an application ID.
+	return kind != "" && (!isFKUnnamed(topic) || !startsFKUnnamed(name))
+}
+
+// internalSuffix takes apart what follows the prefix; kind "" is no internal
+// topic. The name is never empty.
+func internalSuffix(s string) (kind InternalKind, name string) {
 	for _, k := range []struct {
 		suffix string
 		kind   InternalKind
@@ -70,30 +81,53 @@ func internalSuffix(s string) (InternalKind, string, bool) {
 		{registrationSuffix, KindFKRegistration},
 		{responseSuffix, KindFKResponse},
 	} {
-		if name, ok := strings.CutSuffix(s, k.suffix); ok {
-			return k.kind, name, true
+		if name, ok := strings.CutSuffix(s, k.suffix); ok && name != "" {
+			return k.kind, name
 		}
 	}
-	if m := fkUnnamed.FindStringSubmatch(s); m != nil {
-		if m[2] == "REGISTRATION" {
-			return KindFKRegistration, m[1], true
-		}
-		return KindFKResponse, m[1], true
+	if !isFKUnnamed(s) {
+		return "", ""
 	}
-	return "", "", false
+	name = strings.TrimSuffix(s, fkUnnamedSuffix)
+	if strings.HasSuffix(strings.TrimRight(name, digits), fkUnnamedResponse) {
+		return KindFKResponse, name
+	}
+	return KindFKRegistration, name
 }
 
-// LooksInternal reports whether a topic ends like an internal topic of some
-// application.
-func LooksInternal(topic string) bool {
-	_, name, ok := internalSuffix(topic)
-	return ok && name != ""
+const digits = "0123456789"
+
+// isFKUnnamed matches …KTABLE-FK-JOIN-SUBSCRIPTION-(REGISTRATION|RESPONSE)-\d+-topic,
+// at the start or after a hyphen.
+func isFKUnnamed(s string) bool {
+	name, ok := strings.CutSuffix(s, fkUnnamedSuffix)
+	base := strings.TrimRight(name, digits)
+	if !ok || base == name {
+		return false
+	}
+	for _, token := range []string{fkUnnamedRegistration, fkUnnamedResponse} {
+		if before, ok := strings.CutSuffix(base, token); ok {
+			return before == "" || strings.HasSuffix(before, "-")
+		}
+	}
+	return false
 }
 
-// LongestOwner returns the longest of the IDs after which the topic is named, or
-// "". Naming is a claim and no proof: an application a with a store "b-c" and an
-// application a-b with a store "c" name the same topic. The longer ID wins, since
-// taking a topic for somebody else's only leaves it alone.
+func startsFKUnnamed(name string) bool {
+	base := strings.TrimRight(name, digits)
+	return base == fkUnnamedRegistration || base == fkUnnamedResponse
+}
+
+// LongestOwner returns the longest of the IDs after which the topic is named, ID
+// and hyphen, or "". The longer ID wins, since taking a topic for somebody else's
+// only leaves it alone. It is a rule of caution and no proof:
+//
+//   - an application a with a store "b-c" and an application a-b with a store "c"
+//     name the same topic, and a-b is answered for both;
+//   - "a-b-changelog" can only be store b of a, and a-b is answered all the same;
+//   - an application that is not among the IDs, because its group is gone, is
+//     never answered;
+//   - an overridden topic prefix is no group's ID.
 func LongestOwner(topic string, ids []string) string {
 	best := ""
 	for _, id := range ids {
@@ -104,94 +138,31 @@ func LongestOwner(topic string, ids []string) string {
 	return best
 }
 
-// dslStore matches the store names that the Streams DSL generates.
-var dslStore = regexp.MustCompile(`^(.+-STATE-STORE-\d{10}|KSTREAM-(JOINTHIS|JOINOTHER|OUTERTHIS|OUTEROTHER|OUTERSHARED)-\d{10}-store)$`)
-
-// dslPrefixes are the beginnings of generated store names other than those of
-// builder.table(topic), which begin with the topic.
-var dslPrefixes = []string{"KSTREAM-", "KTABLE-", "COGROUPKSTREAM-"}
-
 // IsDSLStoreName reports whether the store's name was generated by the Streams
-// DSL, from its first character on.
+// DSL, from its first character on: of app-b-KSTREAM-REDUCE-STATE-STORE-0000000001,
+// only the part from KSTREAM on is such a name, which tells a store of app-b from
+// a store of app. Therefore the names that builder.table(topic) generates, which
+// begin with the topic, are not among them.
 func IsDSLStoreName(name string) bool {
-	if !dslStore.MatchString(name) {
+	head := strings.TrimRight(name, digits)
+	if len(name)-len(head) == 10 {
+		switch head {
+		case "KSTREAM-AGGREGATE-STATE-STORE-", "KSTREAM-REDUCE-STATE-STORE-", "KSTREAM-TOTABLE-STATE-STORE-",
+			"COGROUPKSTREAM-AGGREGATE-STATE-STORE-",
+			"KTABLE-AGGREGATE-STATE-STORE-", "KTABLE-REDUCE-STATE-STORE-", "KTABLE-FILTER-STATE-STORE-",
+			"KTABLE-MAPVALUES-STATE-STORE-", "KTABLE-TRANSFORMVALUES-STATE-STORE-", "KTABLE-MERGE-STATE-STORE-",
+			"KTABLE-FK-JOIN-SUBSCRIPTION-STATE-STORE-", "KTABLE-FK-JOIN-OUTPUT-STATE-STORE-", "KTABLE-SUPPRESS-STATE-STORE-":
+			return true
+		}
+	}
+	number, ok := strings.CutSuffix(name, "-store")
+	head = strings.TrimRight(number, digits)
+	if !ok || len(number)-len(head) != 10 {
 		return false
 	}
-	for _, p := range dslPrefixes {
-		if strings.HasPrefix(name, p) {
-			return true
-		}
-	}
-	return false
-}
-
-// StoreKind is what a changelog's store is, as far as it can be told from
-// outside.
-type StoreKind string
-
-// The store kinds. A key-value store may be plain, timestamped or with headers:
-// they are the same on the wire.
-const (
-	StoreKeyValue       StoreKind = "key-value"
-	StoreWindow         StoreKind = "window"
-	StoreSession        StoreKind = "session"
-	StoreJoinWindow     StoreKind = "join-window"
-	StoreVersioned      StoreKind = "versioned"
-	StoreSuppress       StoreKind = "suppress"
-	StoreFKSubscription StoreKind = "fk-subscription"
-	StoreOuterShared    StoreKind = "outer-shared"
-	StoreGraceBuffer    StoreKind = "grace-buffer"
-	StoreUnknown        StoreKind = "unknown"
-)
-
-// aDay is Streams' additional retention for windowed and versioned changelogs.
-const aDay = 86_400_000
-
-// GuessStoreKind guesses a store's kind from its changelog's name, then from the
-// topic's configs, in the documented order of evidence, and says from what.
-// Window and session stores cannot be told apart without their records: both
-// read as window here.
-func GuessStoreKind(n InternalName, configs map[string]string) (kind StoreKind, evidence string) {
-	switch {
-	case strings.Contains(n.Name, "KTABLE-SUPPRESS-STATE-STORE-"):
-		return StoreSuppress, "name of a suppress buffer"
-	case strings.Contains(n.Name, "OUTERSHARED-"), strings.HasSuffix(n.Name, "-shared-join-store"):
-		return StoreOuterShared, "name of a shared outer join store"
-	case containsAny(n.Name, "KSTREAM-JOINTHIS-", "KSTREAM-JOINOTHER-", "KSTREAM-OUTERTHIS-", "KSTREAM-OUTEROTHER-"), strings.HasSuffix(n.Name, "-join-store"):
-		return StoreJoinWindow, "name of a join window store"
-	case strings.Contains(n.Name, "SUBSCRIPTION-STATE-STORE"), strings.HasSuffix(n.Name, "-subscription-store"):
-		return StoreFKSubscription, "name of a foreign-key subscription store"
-	case strings.HasSuffix(n.Name, "-Buffer"):
-		return StoreGraceBuffer, "name of a join grace buffer"
-	}
-	policy := configs["cleanup.policy"]
-	compact, del := strings.Contains(policy, "compact"), strings.Contains(policy, "delete")
-	switch {
-	case del && !compact:
-		return StoreJoinWindow, "cleanup.policy is delete alone"
-	case del && compact:
-		return StoreWindow, "cleanup.policy is compact,delete: a window or session store"
-	case compact && lag(configs) >= aDay:
-		return StoreVersioned, "min.compaction.lag.ms is a day or more"
-	case compact:
-		return StoreKeyValue, "cleanup.policy is compact"
-	}
-	return StoreUnknown, ""
-}
-
-func lag(configs map[string]string) int64 {
-	n, err := strconv.ParseInt(configs["min.compaction.lag.ms"], 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
-}
-
-func containsAny(s string, parts ...string) bool {
-	for _, p := range parts {
-		if strings.Contains(s, p) {
-			return true
-		}
+	switch head {
+	case "KSTREAM-JOINTHIS-", "KSTREAM-JOINOTHER-", "KSTREAM-OUTERTHIS-", "KSTREAM-OUTEROTHER-", "KSTREAM-OUTERSHARED-":
+		return true
 	}
 	return false
 }

@@ -2,25 +2,20 @@ package streams
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
 // Quote makes text from outside safe to show on a terminal, in a log or in a
-// report: control characters, escape sequences, direction overrides, invisible
-// characters and bytes that are no UTF-8 become visible escapes. Everything else
-// stays as it is.
+// report, in one line: control characters, escape sequences, direction
+// overrides, invisible characters, line breaks and bytes that are no UTF-8 become
+// visible escapes: \x1b below 0x80 and for bytes, \u202e or \U000e0001 for other
+// characters. Everything else stays as it is, the backslash too: what was escaped
+// cannot be told from what looked like it, so Quote is for readers and not for
+// parsers. Quoting twice is quoting once.
 func Quote(s string) string {
-	clean := true
-	for _, r := range s {
-		if r == utf8.RuneError || hostile(r) {
-			clean = false
-			break
-		}
-	}
-	if clean {
+	if !strings.ContainsFunc(s, hostile) && utf8.ValidString(s) {
 		return s
 	}
 	var b strings.Builder
@@ -30,8 +25,8 @@ func Quote(s string) string {
 		case r == utf8.RuneError && n == 1:
 			fmt.Fprintf(&b, `\x%02x`, s[i])
 		case !hostile(r):
-			b.WriteRune(r)
-		case r < 0x100:
+			b.WriteString(s[i : i+n])
+		case r < utf8.RuneSelf:
 			fmt.Fprintf(&b, `\x%02x`, r)
 		case r < 0x10000:
 			fmt.Fprintf(&b, `\u%04x`, r)
@@ -45,33 +40,45 @@ func Quote(s string) string {
 
 // hostile reports whether a terminal might act on the character, or not show it.
 func hostile(r rune) bool {
-	switch {
-	case r == utf8.RuneError:
-		return false
-	case unicode.IsControl(r), unicode.Is(unicode.Cf, r), unicode.Is(unicode.Zl, r), unicode.Is(unicode.Zp, r):
-		return true
-	case unicode.Is(unicode.Co, r), unicode.Is(unicode.Variation_Selector, r):
-		return true
-	case r != ' ' && unicode.Is(unicode.Zs, r):
-		return true
+	if r < utf8.RuneSelf {
+		return r < ' ' || r == 0x7f
 	}
-	return r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0 // fillers without ink
+	return unicode.In(r,
+		unicode.Cc, unicode.Cf, // C1, bidi controls, zero-width characters, tags
+		unicode.Zl, unicode.Zp, unicode.Zs, // separators and blanks that look like a space
+		unicode.Co, unicode.Noncharacter_Code_Point,
+		unicode.Variation_Selector, unicode.Other_Default_Ignorable_Code_Point) // no ink
 }
 
-var (
-	shellSafe    = regexp.MustCompile(`^[a-zA-Z0-9._/:,=@%+-]+$`)
-	shellControl = regexp.MustCompile(`[^ -~]`)
-)
-
-// ShellQuote writes s as one word of a POSIX shell. Text with control bytes
-// takes the $'…' form, which bash, zsh and ksh read.
+// ShellQuote writes s as one word of a POSIX shell: bare when no shell reads
+// anything into it, else in single quotes. Text that [Quote] would change takes
+// the $'…' form with octal escapes, so that what is shown is what will be run;
+// bash, ksh, zsh and POSIX since 2024 read it, dash does not. A NUL byte cannot
+// be in a shell's word: shells stop at it.
 func ShellQuote(s string) string {
 	switch {
-	case shellSafe.MatchString(s):
+	case Quote(s) != s:
+		return ansiC(s)
+	case shellSafe(s):
 		return s
-	case !shellControl.MatchString(s):
-		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
+func shellSafe(s string) bool {
+	if s == "" || s[0] == '=' { // zsh looks up =command
+		return false
+	}
+	for i := range len(s) {
+		if !nameByte(s[i]) && strings.IndexByte("/:,=@%+", s[i]) < 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// ansiC always writes three octal digits: hex escapes have no fixed end.
+func ansiC(s string) string {
 	var b strings.Builder
 	b.WriteString("$'")
 	for i := range len(s) {
@@ -79,8 +86,8 @@ func ShellQuote(s string) string {
 		case c == '\'' || c == '\\':
 			b.WriteByte('\\')
 			b.WriteByte(c)
-		case c < 0x20 || c >= 0x7f:
-			fmt.Fprintf(&b, `\x%02x`, c)
+		case c < ' ' || c >= 0x7f:
+			fmt.Fprintf(&b, `\%03o`, c)
 		default:
 			b.WriteByte(c)
 		}

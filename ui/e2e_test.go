@@ -3,9 +3,9 @@ package ui
 import (
 	"bytes"
 	"context"
-	"io"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -20,18 +20,26 @@ import (
 // terminal is a real program drawn into an in-memory terminal.
 type terminal struct {
 	t    testing.TB
+	mu   sync.Mutex // emu hands out its own cells: reading them excludes writing
 	emu  *vt.SafeEmulator
 	p    *tea.Program
 	m    *Model
 	done chan error
 }
 
-// onlcr turns LF into CRLF: without a terminal Bubble Tea expects that.
-type onlcr struct{ w io.Writer }
-
-func (o onlcr) Write(b []byte) (int, error) {
-	_, err := o.w.Write(bytes.ReplaceAll(b, []byte("\n"), []byte("\r\n")))
+// Write turns LF into CRLF: without a terminal Bubble Tea expects that.
+func (x *terminal) Write(b []byte) (int, error) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	_, err := x.emu.Write(bytes.ReplaceAll(b, []byte("\n"), []byte("\r\n")))
 	return len(b), err
+}
+
+// style is how a cell is drawn.
+func (x *terminal) style(col, row int) uv.Style {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.emu.CellAt(col, row).Style
 }
 
 func open(t testing.TB, s Session, w, h int) *terminal {
@@ -39,7 +47,7 @@ func open(t testing.TB, s Session, w, h int) *terminal {
 	ctx, cancel := context.WithCancel(context.Background())
 	x := &terminal{t: t, emu: vt.NewSafeEmulator(w, h), m: New(ctx, s), done: make(chan error, 1)}
 	x.p = tea.NewProgram(x.m,
-		tea.WithInput(x.emu), tea.WithOutput(onlcr{x.emu}), tea.WithWindowSize(w, h),
+		tea.WithInput(x.emu), tea.WithOutput(x), tea.WithWindowSize(w, h),
 		tea.WithEnvironment([]string{"TERM=xterm-256color", "COLORTERM=truecolor"}),
 		tea.WithColorProfile(colorprofile.TrueColor), tea.WithoutSignals(),
 	)
@@ -53,6 +61,8 @@ func open(t testing.TB, s Session, w, h int) *terminal {
 }
 
 func (x *terminal) screen() string {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	var b strings.Builder
 	for row := range x.emu.Height() {
 		for col := range x.emu.Width() {
@@ -247,15 +257,15 @@ func TestEndToEndColours(t *testing.T) {
 		return 0, 0
 	}
 	col, row := find("lag grows")
-	if c := x.emu.CellAt(col, row); c.Style.Fg == nil {
+	if x.style(col, row).Fg == nil {
 		t.Error("a warning has no colour")
 	}
 	col, row = find("READ-ONLY")
-	if c := x.emu.CellAt(col, row); c.Style.Attrs&uv.AttrBold == 0 {
+	if x.style(col, row).Attrs&uv.AttrBold == 0 {
 		t.Error("the badge is not bold")
 	}
 	col, row = find("order-processor")
-	if c := x.emu.CellAt(col, row); c.Style.Attrs&uv.AttrReverse == 0 {
+	if x.style(col, row).Attrs&uv.AttrReverse == 0 {
 		t.Error("the selected row is not reversed")
 	}
 	x.keys("q")
@@ -271,7 +281,7 @@ func TestSlowCluster(t *testing.T) {
 	x.sees("asking the cluster for its groups")
 	x.keys("?")
 	x.sees("this screen: applications")
-	x.keys("esc", "j", "k", "enter", "s", "/", "esc")
+	x.keys("esc", "j", "k", "s", "/", "esc", "enter")
 	x.sees("Not now: the list is not there yet")
 	x.keys("ctrl+c")
 	x.ends()

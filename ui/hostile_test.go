@@ -282,9 +282,9 @@ func TestChokePoint(t *testing.T) {
 // TestAnySizeAnyEvents: whatever happens, no line is wider than the terminal and
 // no more lines than it has, and nothing panics.
 func TestAnySizeAnyEvents(t *testing.T) {
-	rounds := 300
+	rounds := 60
 	if testing.Short() {
-		rounds = 30
+		rounds = 10
 	}
 	keys := append(strings.Split("abcdefghijklmnoprstuvwxyzGNY12349/: ", ""), "enter", "enter", "enter", "esc", "tab", "up", "down", "left", "right", "pgup", "pgdown", "ctrl+d", "ctrl+u")
 	for seed := range uint64(rounds) {

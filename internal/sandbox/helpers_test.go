@@ -17,6 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kadm"
+	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"go.uber.org/goleak"
 
@@ -33,6 +34,8 @@ type rig struct {
 	http *http.Client
 }
 
+const testRecords = 1500
+
 // inBubble starts a sandbox on a network in memory and under a virtual clock, so
 // that no session can expire because the machine is slow, and a timeout of 45 s
 // passes in no time.
@@ -40,7 +43,7 @@ func inBubble(t *testing.T, o Options, test func(*rig)) {
 	t.Helper()
 	o.Dir = t.TempDir()
 	if o.Records == 0 {
-		o.Records = 3000
+		o.Records = testRecords
 	}
 	if o.SessionTimeout == 0 {
 		o.SessionTimeout = 45 * time.Second
@@ -89,10 +92,8 @@ func (r *rig) empty() {
 	r.t.Helper()
 	ctx, cancel := context.WithTimeout(r.t.Context(), 10*time.Minute)
 	defer cancel()
-	r.must(r.wait(ctx, "wait for an empty group", func() (bool, error) {
-		g := r.cluster.GroupInfo(r.Application())
-		return g != nil && g.State == "Empty", nil
-	}))
+	_, err := r.cluster.WaitGroupInfo(ctx, r.Application(), func(g *kfake.GroupInfo) bool { return g != nil && g.State == "Empty" })
+	r.must(err)
 }
 
 // state reads all stores of the running application.

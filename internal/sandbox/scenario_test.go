@@ -42,8 +42,8 @@ func TestScenariosLeaveTheirSituation(t *testing.T) {
 				if d := cmp.Diff(want[sc.Name], r.facts()); d != "" {
 					t.Errorf("situation (-want +got):\n%s", d)
 				}
-				if got := r.Expected().Sum(storeTotals); got != 3000 {
-					t.Errorf("%d orders were produced, want 3000", got)
+				if got := r.Expected().Sum(storeTotals); got != testRecords {
+					t.Errorf("%d orders were produced, want %d", got, testRecords)
 				}
 				for _, in := range r.Instances() {
 					if in.Addr == "" || in.AppDir == "" {

@@ -1,0 +1,140 @@
+package streams
+
+import (
+	"maps"
+	"slices"
+)
+
+// Topology is what the text of Java's Topology#describe() says of an application:
+// see [ParseTopology]. Topics of repartitioning stand in it without the prefix
+// that they have on the cluster; SourceTopics and SinkTopics put it on.
+type Topology struct {
+	// Name is the named topology, "" for the usual one.
+	Name string `json:"name,omitempty"`
+	// Parts are the subtopologies and global stores, in the order of the text.
+	Parts []TopologyPart `json:"parts"`
+}
+
+// TopologyPart is one subtopology, or one global store, which has a number among
+// them and no tasks.
+type TopologyPart struct {
+	ID int32 `json:"id"`
+	// Global marks a global store: every instance reads its topic whole, outside
+	// the group.
+	Global     bool            `json:"global,omitempty"`
+	Sources    []SourceNode    `json:"sources"`
+	Processors []ProcessorNode `json:"processors,omitempty"`
+	Sinks      []SinkNode      `json:"sinks,omitempty"`
+}
+
+// SourceNode reads topics by name, or all that match a pattern: one of Topics and
+// Pattern is set.
+type SourceNode struct {
+	Name   string   `json:"name"`
+	Topics []string `json:"topics,omitempty"`
+	// Pattern is a Java regular expression.
+	Pattern string `json:"pattern,omitempty"`
+}
+
+// ProcessorNode is a processor and the state stores that it uses. A store may be
+// used by more than one.
+type ProcessorNode struct {
+	Name   string   `json:"name"`
+	Stores []string `json:"stores,omitempty"`
+}
+
+// SinkNode writes to a topic, or to topics that code chooses record by record:
+// one of Topic and Extractor is set.
+type SinkNode struct {
+	Name  string `json:"name"`
+	Topic string `json:"topic,omitempty"`
+	// Extractor is the text of the TopicNameExtractor (KIP-303): such topics are
+	// not known before the records are.
+	Extractor string `json:"extractor,omitempty"`
+}
+
+// SourceTopics are the topics that the application's group reads by name, inputs
+// and repartition topics alike, as the cluster names them, sorted. Topics of
+// patterns and of global stores are not among them. A topic counts as internal
+// when it is named like one and a sink of the same topology writes it: a topic
+// that the user named so, and writes and reads through it, cannot be told apart.
+func (t Topology) SourceTopics(app string) []string { return t.decorate(app, t.sources(false)) }
+
+// SinkTopics are the topics that the application writes by name, outputs and
+// repartition topics alike, as the cluster names them, sorted. Sinks with an
+// Extractor write others besides.
+func (t Topology) SinkTopics(app string) []string { return t.decorate(app, t.sinks()) }
+
+// GlobalTopics are the topics of the global stores, sorted. They are in no
+// group's subscription and have no committed offsets.
+func (t Topology) GlobalTopics() []string { return slices.Sorted(maps.Keys(t.sources(true))) }
+
+// Stores are the state stores of the tasks, sorted. The text does not say which
+// of them have a changelog: those without logging have none, and a table that
+// reuses its source topic has none either.
+func (t Topology) Stores() []string { return t.stores(false) }
+
+// GlobalStores are the global stores, sorted. They have no changelogs.
+func (t Topology) GlobalStores() []string { return t.stores(true) }
+
+func (t Topology) stores(global bool) []string {
+	set := map[string]bool{}
+	for _, part := range t.Parts {
+		if part.Global != global {
+			continue
+		}
+		for _, p := range part.Processors {
+			for _, s := range p.Stores {
+				set[s] = true
+			}
+		}
+	}
+	return slices.Sorted(maps.Keys(set))
+}
+
+func (t Topology) sources(global bool) map[string]bool {
+	set := map[string]bool{}
+	for _, part := range t.Parts {
+		if part.Global != global {
+			continue
+		}
+		for _, s := range part.Sources {
+			for _, topic := range s.Topics {
+				set[topic] = true
+			}
+		}
+	}
+	return set
+}
+
+func (t Topology) sinks() map[string]bool {
+	set := map[string]bool{}
+	for _, part := range t.Parts {
+		for _, s := range part.Sinks {
+			if s.Topic != "" {
+				set[s.Topic] = true
+			}
+		}
+	}
+	return set
+}
+
+// decorate puts the prefix on the internal topics (Kafka's
+// InternalTopologyBuilder.decorateTopic).
+func (t Topology) decorate(app string, set map[string]bool) []string {
+	sources, sinks := t.sources(false), t.sinks()
+	prefix := app + "-"
+	if t.Name != "" {
+		prefix += t.Name + "-"
+	}
+	out := make([]string, 0, len(set))
+	for topic := range set {
+		kind, _ := internalSuffix(topic)
+		if sources[topic] && sinks[topic] && kind != "" && kind != KindChangelog {
+			topic = prefix + topic
+		}
+		out = append(out, topic)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
