@@ -1,10 +1,12 @@
 package kafka
 
 import (
+	"context"
 	"errors"
 	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -423,10 +425,12 @@ func TestStableCommitsWaitForTheTransaction(t *testing.T) {
 	if err != nil || marks[tp("in", 0)] != (streams.Watermarks{End: 1}) {
 		t.Errorf("an open transaction holds the last stable offset: %+v %v", marks, err)
 	}
-	seen := f.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetFetch}, Observe: true})
+	seen := f.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.OffsetFetch}, Observe: true, Count: -1})
 	ended := make(chan error, 1)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
 	go func() {
-		err := seen.Wait(t.Context(), 2)
+		err := seen.Wait(ctx, 2)
 		ended <- errors.Join(err, cl.EndTransaction(t.Context(), kgo.TryCommit))
 	}()
 	got, err := c.Reader().Commits(t.Context(), "shop", true)

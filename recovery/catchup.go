@@ -27,9 +27,10 @@ type catchUp struct {
 	planned map[streams.TopicPartition]int64 // committed by the plan
 	// drain is the vector of the repartition topics; rounds counts how often a
 	// new one was passed: a chain of them drains one after the other.
-	drain  []TargetOffset
-	rounds int
-	still  map[streams.TopicPartition]standing
+	drain    []TargetOffset
+	internal []string // the repartition topics
+	rounds   int
+	still    map[streams.TopicPartition]standing
 }
 
 type standing struct {
@@ -218,10 +219,13 @@ func (c *catchUp) tailIsEmpty(ctx context.Context, tp streams.TopicPartition, at
 // drained takes the ends of the repartition topics after the inputs were read
 // and waits until they are passed, as often as topics can follow one another.
 func (c *catchUp) drained(ctx context.Context, commits streams.Commits) (bool, error) {
-	names, err := existingTopics(ctx, c.w, byRole(c.w.plan(), streams.RoleRepartition))
-	if err != nil {
-		return false, err
+	if c.drain == nil {
+		var err error
+		if c.internal, err = ownTopics(ctx, c.w, streams.RoleRepartition); err != nil {
+			return false, err
+		}
 	}
+	names := c.internal
 	if len(names) == 0 {
 		return true, c.w.phase(PhaseDrained)
 	}
@@ -257,6 +261,10 @@ func (awaitCaughtUp) verify(ctx context.Context, w *work) ([]Evidence, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read committed offsets: %w", err)
 	}
+	repartition, err := ownTopics(ctx, w, streams.RoleRepartition)
+	if err != nil {
+		return nil, err
+	}
 	passed := 0
 	for _, t := range w.x.run.Target {
 		if got, ok := commits.Offsets[t.TopicPartition()]; ok && got.Offset >= t.Offset {
@@ -265,7 +273,7 @@ func (awaitCaughtUp) verify(ctx context.Context, w *work) ([]Evidence, error) {
 	}
 	out := []Evidence{
 		{Check: "inputs", Result: ResultOK, Detail: fmt.Sprintf("%d of %d partitions at or beyond the target vector, the others hold only markers", passed, len(w.x.run.Target))},
-		{Check: "repartition topics", Result: ResultOK, Detail: fmt.Sprintf("%d drained after the inputs were read", len(byRole(w.plan(), streams.RoleRepartition)))},
+		{Check: "repartition topics", Result: ResultOK, Detail: fmt.Sprintf("%d drained after the inputs were read", len(repartition))},
 	}
 	if passed == len(w.x.run.Target) {
 		out[0].Detail = fmt.Sprintf("%d of %d partitions at or beyond the target vector", passed, passed)

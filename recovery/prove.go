@@ -79,7 +79,7 @@ func (p *prover) run(ctx context.Context) error {
 	if err := p.shapes(ctx); err != nil {
 		return err
 	}
-	names, err := p.changelogs(ctx)
+	names, err := ownTopics(ctx, p.w, streams.RoleChangelog)
 	if err != nil {
 		return err
 	}
@@ -95,21 +95,6 @@ func (p *prover) run(ctx context.Context) error {
 		p.note("state answers", ResultSkipped, "no key could be asked")
 	}
 	return nil
-}
-
-// changelogs are the application's own changelogs as they are now, those that
-// were lost before and exist again included.
-func (p *prover) changelogs(ctx context.Context) ([]string, error) {
-	d := Discoverer{Topics: p.w.Topics, Groups: p.w.Groups, Now: p.w.Now}
-	inv, err := d.Discover(ctx, p.w.app(), p.w.plan().Hints, nil)
-	if err != nil {
-		return nil, fmt.Errorf("look for the changelogs: %w", err)
-	}
-	var names []string
-	for _, t := range inv.ByRole(streams.RoleChangelog) {
-		names = append(names, t.Name)
-	}
-	return names, nil
 }
 
 // replayed is the number of offsets that the plan made the application read.

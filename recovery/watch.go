@@ -168,6 +168,23 @@ func byRole(p plans.Plan, role streams.Role) []string {
 	return out
 }
 
+// ownTopics are the application's topics of a role as they are now: an internal
+// topic that was lost before the run, and is none of its plan, exists again.
+func ownTopics(ctx context.Context, w *work, role streams.Role) ([]string, error) {
+	d := Discoverer{Topics: w.Topics, Groups: w.Groups, Now: w.Now}
+	inv, err := d.Discover(ctx, w.app(), w.plan().Hints, nil)
+	if err != nil {
+		return nil, fmt.Errorf("look for the application's topics: %w", err)
+	}
+	var names []string
+	for _, t := range inv.ByRole(role) {
+		if t.Fault == nil {
+			names = append(names, t.Name)
+		}
+	}
+	return names, nil
+}
+
 // existingTopics keeps the names that exist now.
 func existingTopics(ctx context.Context, w *work, names []string) ([]string, error) {
 	if len(names) == 0 {

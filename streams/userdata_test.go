@@ -2,15 +2,18 @@ package streams_test
 
 import (
 	"bufio"
+	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"math"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"resurge/streams"
 )
@@ -27,14 +30,9 @@ func vectors(tb testing.TB, kind string) map[string][]byte {
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
 		w := strings.Fields(lines.Text())
-		if w[0] != kind {
-			continue
+		if w[0] == kind {
+			out[w[1]] = unhex(tb, w[2])
 		}
-		b, err := hex.DecodeString(w[2])
-		if err != nil {
-			tb.Fatal(err)
-		}
-		out[w[1]] = b
 	}
 	if len(out) == 0 {
 		tb.Fatalf("no vectors of %s", kind)
@@ -42,39 +40,79 @@ func vectors(tb testing.TB, kind string) map[string][]byte {
 	return out
 }
 
+func unhex(tb testing.TB, s string) []byte {
+	tb.Helper()
+	b, err := hex.DecodeString(strings.ReplaceAll(s, " ", ""))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return b
+}
+
+// wholeOrNothing cuts the bytes everywhere and appends one: each is an error, the
+// cuts say that they are cuts, and every error names a field after the subject.
+func wholeOrNothing(t *testing.T, raw []byte, subject string, decode func([]byte) error) {
+	t.Helper()
+	for cut := range raw {
+		err := decode(raw[:cut])
+		if !errors.Is(err, streams.ErrTruncated) {
+			t.Errorf("cut at %d: %v", cut, err)
+			continue
+		}
+		if field, ok := strings.CutPrefix(err.Error(), "decode "+subject+": "); !ok || field == streams.ErrTruncated.Error() {
+			t.Errorf("cut at %d names no field: %v", cut, err)
+		}
+	}
+	if err := decode(append(slices.Clip(raw), 0)); err == nil {
+		t.Error("a byte too many is accepted")
+	}
+}
+
+func decodeSubscription(b []byte) error {
+	_, err := streams.DecodeSubscriptionInfo(b)
+	return err
+}
+
+func decodeAssignment(b []byte) error {
+	_, err := streams.DecodeAssignmentInfo(b)
+	return err
+}
+
 func TestSubscriptionInfoVectors(t *testing.T) {
 	var process streams.ProcessID
 	if err := process.UnmarshalText([]byte("01234567-89ab-cdef-0123-456789abcdef")); err != nil {
 		t.Fatal(err)
 	}
+	running, dormant := streams.TaskID{Partition: 1}, streams.TaskID{Subtopology: 1}
 	for name, raw := range vectors(t, "SubscriptionInfo") {
 		t.Run(name, func(t *testing.T) {
 			got, err := streams.DecodeSubscriptionInfo(raw)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got.ProcessID != process {
-				t.Errorf("process id %s", got.ProcessID)
+			want := streams.SubscriptionInfo{Version: int32(binary.BigEndian.Uint32(raw)), LatestSupported: -1, ProcessID: process}
+			if name != "v"+strconv.Itoa(int(want.Version)) {
+				t.Fatalf("version %d in vector %s", want.Version, name)
 			}
-			if got.Version >= 2 && got.UserEndpoint != "h:1" {
-				t.Errorf("endpoint %q", got.UserEndpoint)
+			if want.Version >= 3 {
+				want.LatestSupported = 11
 			}
-			active, dormant := streams.TaskID{Partition: 1}, streams.TaskID{Subtopology: 1}
-			if got.Version <= 6 {
-				if diff := cmp.Diff([]streams.TaskID{active}, got.Active); diff != "" {
-					t.Error(diff)
-				}
-				if diff := cmp.Diff([]streams.TaskID{dormant}, got.Standby); diff != "" {
-					t.Error(diff)
-				}
-			} else if diff := cmp.Diff(map[streams.TaskID]int64{active: streams.OffsetSumRunning, dormant: 42}, got.OffsetSums); diff != "" {
+			if want.Version <= 6 {
+				want.Active, want.Standby = []streams.TaskID{running}, []streams.TaskID{dormant}
+			} else {
+				want.OffsetSums = map[streams.TaskID]int64{running: streams.OffsetSumRunning, dormant: 42}
+			}
+			if want.Version >= 2 {
+				want.UserEndpoint = "h:1"
+			}
+			if want.Version >= 8 {
+				want.UniqueField = 7
+			}
+			if want.Version >= 11 {
+				want.ClientTags = map[string]string{"zone": "a"}
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)
-			}
-			if got.Version >= 8 && got.UniqueField != 7 {
-				t.Errorf("unique field %d", got.UniqueField)
-			}
-			if got.Version >= 11 && got.ClientTags["zone"] != "a" {
-				t.Errorf("tags %v", got.ClientTags)
 			}
 			again, err := got.Encode()
 			if err != nil {
@@ -83,43 +121,40 @@ func TestSubscriptionInfoVectors(t *testing.T) {
 			if diff := cmp.Diff(hex.EncodeToString(raw), hex.EncodeToString(again)); diff != "" {
 				t.Errorf("encode: %s", diff)
 			}
-			for cut := range raw {
-				if _, err := streams.DecodeSubscriptionInfo(raw[:cut]); err == nil {
-					t.Errorf("cut at %d is accepted", cut)
-				}
-			}
-			if _, err := streams.DecodeSubscriptionInfo(append(slices.Clip(raw), 0)); err == nil {
-				t.Error("a byte too many is accepted")
-			}
+			wholeOrNothing(t, raw, "subscription userdata", decodeSubscription)
 		})
 	}
 }
 
 func TestAssignmentInfoVectors(t *testing.T) {
+	t01, host := streams.TaskID{Partition: 1}, streams.HostInfo{Host: "h", Port: 1}
 	for name, raw := range vectors(t, "AssignmentInfo") {
 		t.Run(name, func(t *testing.T) {
 			got, err := streams.DecodeAssignmentInfo(raw)
 			if err != nil {
 				t.Fatal(err)
 			}
-			t01 := streams.TaskID{Partition: 1}
-			if diff := cmp.Diff([]streams.TaskID{t01, t01, {Subtopology: 1}}, got.Active); diff != "" {
+			want := streams.AssignmentInfo{
+				Version:             int32(binary.BigEndian.Uint32(raw)),
+				CommonlySupported:   -1,
+				Active:              []streams.TaskID{t01, t01, {Subtopology: 1}},
+				Standby:             map[streams.TaskID][]streams.TopicPartition{{Subtopology: 1, Partition: 2}: {{Topic: "t", Partition: 2}}},
+				NextRebalanceMillis: math.MaxInt64,
+			}
+			if want.Version >= 2 {
+				want.Hosts = map[streams.HostInfo][]streams.TopicPartition{host: {{Topic: "t", Partition: 1}}}
+			}
+			if want.Version >= 3 {
+				want.CommonlySupported = 11
+			}
+			if want.Version >= 6 {
+				want.StandbyHosts = map[streams.HostInfo][]streams.TopicPartition{host: {{Topic: "t", Partition: 2}}}
+			}
+			if want.Version >= 7 {
+				want.NextRebalanceMillis = 1700000000000
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
 				t.Error(diff)
-			}
-			if diff := cmp.Diff(map[streams.TaskID][]streams.TopicPartition{{Subtopology: 1, Partition: 2}: {{Topic: "t", Partition: 2}}}, got.Standby); diff != "" {
-				t.Error(diff)
-			}
-			if got.Version >= 2 {
-				if diff := cmp.Diff(map[streams.HostInfo][]streams.TopicPartition{{Host: "h", Port: 1}: {{Topic: "t", Partition: 1}}}, got.Hosts); diff != "" {
-					t.Error(diff)
-				}
-			}
-			want := int64(math.MaxInt64)
-			if got.Version >= 7 {
-				want = 1700000000000
-			}
-			if got.NextRebalanceMillis != want {
-				t.Errorf("next rebalance %d", got.NextRebalanceMillis)
 			}
 			again, err := got.Encode()
 			if err != nil {
@@ -128,35 +163,217 @@ func TestAssignmentInfoVectors(t *testing.T) {
 			if diff := cmp.Diff(hex.EncodeToString(raw), hex.EncodeToString(again)); diff != "" {
 				t.Errorf("encode: %s", diff)
 			}
-			for cut := range raw {
-				if _, err := streams.DecodeAssignmentInfo(raw[:cut]); err == nil {
-					t.Errorf("cut at %d is accepted", cut)
-				}
+			wholeOrNothing(t, raw, "assignment userdata", decodeAssignment)
+		})
+	}
+}
+
+// Kafka's classes were not asked for versions 3, 4, 5 and 8 of one and 3, 7 and 8
+// of the other: their layouts follow from the table in streams-internals 3.2.
+func TestUserdataRoundTripsInEveryVersion(t *testing.T) {
+	tasks := []streams.TaskID{{}, {Subtopology: 2, Partition: 300}}
+	sums := map[streams.TaskID]int64{{}: streams.OffsetSumUnknown, {Subtopology: 2, Partition: 300}: math.MaxInt64, {Subtopology: 2}: 0}
+	parts := []streams.TopicPartition{{Topic: "ä\x00€😀", Partition: 3}, {Topic: "t"}}
+	hosts := map[streams.HostInfo][]streams.TopicPartition{{Host: "a", Port: 1}: parts, {Host: "a"}: {}}
+	for v := int32(1); v <= streams.NewestUserdata; v++ {
+		named := streams.TaskID{Partition: 1}
+		if v >= 10 {
+			named.Named = "billing"
+		}
+		s := streams.SubscriptionInfo{Version: v, LatestSupported: 11, ProcessID: streams.ProcessID{15: 9}, UserEndpoint: "höst:1", ErrorCode: 4, UniqueField: -7, ClientTags: map[string]string{"b": "", "a": "é"}}
+		if v <= 6 {
+			s.Active, s.Standby = tasks, []streams.TaskID{}
+		} else {
+			s.OffsetSums = map[streams.TaskID]int64{named: 5}
+			for k, n := range sums {
+				s.OffsetSums[k] = n
+			}
+		}
+		raw, err := s.Encode()
+		if err != nil {
+			t.Fatalf("v%d: %v", v, err)
+		}
+		back, err := streams.DecodeSubscriptionInfo(raw)
+		if err != nil {
+			t.Fatalf("v%d: %v", v, err)
+		}
+		clear := []struct {
+			since int32
+			field string
+		}{{2, "UserEndpoint"}, {3, "LatestSupported"}, {8, "UniqueField"}, {9, "ErrorCode"}, {11, "ClientTags"}}
+		var later []string
+		for _, c := range clear {
+			if v < c.since {
+				later = append(later, c.field)
+			}
+		}
+		if diff := cmp.Diff(s, back, cmpopts.IgnoreFields(streams.SubscriptionInfo{}, later...)); diff != "" {
+			t.Errorf("v%d: %s", v, diff)
+		}
+		wholeOrNothing(t, raw, "subscription userdata", decodeSubscription)
+
+		a := streams.AssignmentInfo{Version: v, CommonlySupported: 11, Active: append(tasks, named), Standby: map[streams.TaskID][]streams.TopicPartition{named: parts, {Subtopology: 5}: {}}, Hosts: hosts, StandbyHosts: hosts, ErrorCode: 1, NextRebalanceMillis: 5}
+		if raw, err = a.Encode(); err != nil {
+			t.Fatalf("v%d: %v", v, err)
+		}
+		got, err := streams.DecodeAssignmentInfo(raw)
+		if err != nil {
+			t.Fatalf("v%d: %v", v, err)
+		}
+		later = nil
+		for _, c := range []struct {
+			since int32
+			field string
+		}{{2, "Hosts"}, {3, "CommonlySupported"}, {4, "ErrorCode"}, {6, "StandbyHosts"}, {7, "NextRebalanceMillis"}} {
+			if v < c.since {
+				later = append(later, c.field)
+			}
+		}
+		if diff := cmp.Diff(a, got, cmpopts.IgnoreFields(streams.AssignmentInfo{}, later...)); diff != "" {
+			t.Errorf("v%d: %s", v, diff)
+		}
+		wholeOrNothing(t, raw, "assignment userdata", decodeAssignment)
+	}
+}
+
+func TestNewerUserdataIsToldApart(t *testing.T) {
+	raw := []byte{0, 0, 0, 12, 0, 0, 0, 13, 1, 2, 3}
+	s, err := streams.DecodeSubscriptionInfo(raw)
+	if diff := cmp.Diff(streams.SubscriptionInfo{Version: 12, LatestSupported: 13}, s); diff != "" || !errors.Is(err, streams.ErrNewerVersion) {
+		t.Errorf("%v %s", err, diff)
+	}
+	a, err := streams.DecodeAssignmentInfo(raw)
+	if diff := cmp.Diff(streams.AssignmentInfo{Version: 12, CommonlySupported: 13, NextRebalanceMillis: math.MaxInt64}, a); diff != "" || !errors.Is(err, streams.ErrNewerVersion) {
+		t.Errorf("%v %s", err, diff)
+	}
+	for cut := range 8 {
+		if err := decodeSubscription(raw[:cut]); !errors.Is(err, streams.ErrTruncated) {
+			t.Errorf("subscription cut at %d: %v", cut, err)
+		}
+		if err := decodeAssignment(raw[:cut]); !errors.Is(err, streams.ErrTruncated) {
+			t.Errorf("assignment cut at %d: %v", cut, err)
+		}
+	}
+}
+
+func TestHostileUserdataIsRefused(t *testing.T) {
+	id := strings.Repeat("00", 16)
+	for name, c := range map[string]struct {
+		decode func([]byte) error
+		hex    string
+		want   string
+	}{
+		"version 0":           {decodeSubscription, "00000000 00000000", "version"},
+		"version -1":          {decodeAssignment, "ffffffff 00000000", "version"},
+		"2^31-1 tasks":        {decodeSubscription, "00000001" + id + "7fffffff 00000000", "previous tasks"},
+		"-1 tasks":            {decodeSubscription, "00000001" + id + "ffffffff 00000000", "previous tasks"},
+		"negative partition":  {decodeSubscription, "00000001" + id + "00000001 00000000 ffffffff 00000000", "previous tasks"},
+		"2^31-1 bytes":        {decodeSubscription, "00000002" + id + "00000000 00000000 7fffffff", "user endpoint"},
+		"-2 bytes":            {decodeSubscription, "00000002" + id + "00000000 00000000 fffffffe", "user endpoint"},
+		"endpoint not UTF-8":  {decodeSubscription, "00000002" + id + "00000000 00000000 00000001 ff", "user endpoint: not UTF-8"},
+		"2^31-1 sums":         {decodeSubscription, "00000007 0000000b" + id + "00000000 00000001 00000000 7fffffff", "task offset sums"},
+		"path in topology":    {decodeSubscription, "0000000a 0000000b" + id + "00000000 00000001 00000000 00000000 0000000000000000 0004 2e2e2f78 00 00000000", "named topology"},
+		"name of length -2":   {decodeSubscription, "0000000a 0000000b" + id + "00000000 00000001 00000000 00000000 0000000000000000 fffe 00 00000000", "task offset sums"},
+		"2^31-1 characters":   {decodeAssignment, "0000000a 0000000b 00000001 00000000 00000000 7fffffff", "named topology"},
+		"half a surrogate":    {decodeAssignment, "0000000a 0000000b 00000001 00000000 00000000 00000001 d800", "named topology: half"},
+		"unknown topic index": {decodeAssignment, "00000005 0000000b 00000000 00000000 00000000 00000001 0001 68 00000001 00000001 00000007 00000000 00000000", "topic index: 7"},
+		"2^31-1 hosts":        {decodeAssignment, "00000002 00000000 00000000 7fffffff", "hosts"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := c.decode(unhex(t, c.hex))
+			if err == nil || !strings.Contains(err.Error(), "userdata: "+c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
 			}
 		})
 	}
 }
 
-func TestNewerUserdataIsToldApart(t *testing.T) {
-	raw := []byte{0, 0, 0, 12, 0, 0, 0, 12, 1, 2, 3}
-	s, err := streams.DecodeSubscriptionInfo(raw)
-	if !errors.Is(err, streams.ErrNewerVersion) || s.Version != 12 || s.LatestSupported != 12 {
-		t.Errorf("got %+v, %v", s, err)
+// A topic name stands in AssignmentInfo v1 as what Java's writeUTF writes.
+func TestModifiedUTF8(t *testing.T) {
+	for hexed, want := range map[string]string{
+		"0000":             "",
+		"000161":           "a",
+		"0002c080":         "\x00",
+		"0002c3a4":         "ä",
+		"0003e282ac":       "€",
+		"0006eda0bdedb880": "😀",
+		"000100":           "!not modified UTF-8", // NUL takes two bytes
+		"000180":           "!not modified UTF-8",
+		"0001c3":           "!not modified UTF-8",
+		"0002c328":         "!not modified UTF-8",
+		"0002c1a1":         "!not modified UTF-8", // a, in two bytes
+		"0003e08080":       "!not modified UTF-8",
+		"0002e282":         "!not modified UTF-8",
+		"0004f09f9880":     "!not modified UTF-8", // plain UTF-8
+		"0003eda0bd":       "!half a surrogate pair",
+		"0006edb880eda0bd": "!half a surrogate pair",
+		"0005":             "!truncated",
+	} {
+		raw := unhex(t, "00000001 00000000 00000001 00000000 00000000 00000001"+hexed+"00000000")
+		got, err := streams.DecodeAssignmentInfo(raw)
+		if reason, bad := strings.CutPrefix(want, "!"); bad {
+			if err == nil || !strings.Contains(err.Error(), reason) {
+				t.Errorf("%s: got %v, want %s", hexed, err, reason)
+			}
+			continue
+		}
+		if err != nil || got.Standby[streams.TaskID{}][0].Topic != want {
+			t.Errorf("%s: %v %v, want %q", hexed, got.Standby, err, want)
+		}
+		if again, err := got.Encode(); err != nil || !slices.Equal(again, raw) {
+			t.Errorf("%s: encode: %x %v", hexed, again, err)
+		}
 	}
-	if _, err := streams.DecodeAssignmentInfo(raw); !errors.Is(err, streams.ErrNewerVersion) {
-		t.Errorf("assignment: %v", err)
+}
+
+func TestUserdataThatCannotBeReadBackIsNotWritten(t *testing.T) {
+	named := streams.TaskID{Named: "n"}
+	sums := func(t streams.TaskID) map[streams.TaskID]int64 { return map[streams.TaskID]int64{t: 1} }
+	for name, s := range map[string]streams.SubscriptionInfo{
+		"version 0":          {},
+		"version 12":         {Version: 12},
+		"named in v1":        {Version: 1, Active: []streams.TaskID{named}},
+		"named in v9":        {Version: 9, OffsetSums: sums(named)},
+		"negative task":      {Version: 6, Active: []streams.TaskID{{Partition: -1}}},
+		"negative group":     {Version: 7, OffsetSums: sums(streams.TaskID{Subtopology: -1})},
+		"illegal name":       {Version: 11, OffsetSums: sums(streams.TaskID{Named: "a/b"})},
+		"endpoint not UTF-8": {Version: 2, UserEndpoint: "\xff"},
+	} {
+		if b, err := s.Encode(); err == nil {
+			t.Errorf("subscription, %s: %x", name, b)
+		}
+	}
+	for name, a := range map[string]streams.AssignmentInfo{
+		"version 0":       {},
+		"version 12":      {Version: 12},
+		"named in v9":     {Version: 9, Active: []streams.TaskID{named}},
+		"negative task":   {Version: 9, Active: []streams.TaskID{{Partition: -1}}},
+		"illegal name":    {Version: 11, Active: []streams.TaskID{{Named: "a__b"}}},
+		"long host":       {Version: 2, Hosts: map[streams.HostInfo][]streams.TopicPartition{{Host: strings.Repeat("h", 65536)}: nil}},
+		"topic not UTF-8": {Version: 6, StandbyHosts: map[streams.HostInfo][]streams.TopicPartition{{}: {{Topic: "\xff"}}}},
+	} {
+		if b, err := a.Encode(); err == nil {
+			t.Errorf("assignment, %s: %x", name, b)
+		}
 	}
 }
 
 func TestTaskPartitions(t *testing.T) {
 	t0, t1 := streams.TaskID{}, streams.TaskID{Partition: 1}
-	got, err := streams.TaskPartitions([]streams.TopicPartition{{Topic: "b", Partition: 0}, {Topic: "a", Partition: 1}, {Topic: "a", Partition: 0}}, []streams.TaskID{t0, t1, t0})
-	want := map[streams.TaskID][]streams.TopicPartition{t0: {{Topic: "a", Partition: 0}, {Topic: "b", Partition: 0}}, t1: {{Topic: "a", Partition: 1}}}
+	assigned := []streams.TopicPartition{{Topic: "b", Partition: 0}, {Topic: "a", Partition: 10}, {Topic: "a", Partition: 2}}
+	before := slices.Clone(assigned)
+	got, err := streams.TaskPartitions(assigned, []streams.TaskID{t0, t1, t0})
+	want := map[streams.TaskID][]streams.TopicPartition{t0: {{Topic: "a", Partition: 2}, {Topic: "b", Partition: 0}}, t1: {{Topic: "a", Partition: 10}}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" {
 		t.Errorf("%v %s", err, diff)
 	}
-	if _, err := streams.TaskPartitions(nil, []streams.TaskID{t0}); err == nil {
-		t.Error("unequal lengths are accepted")
+	if diff := cmp.Diff(before, assigned); diff != "" {
+		t.Errorf("the argument is sorted: %s", diff)
+	}
+	for _, active := range [][]streams.TaskID{nil, {t0}, {t0, t0, t0, t0}} {
+		if _, err := streams.TaskPartitions(assigned, active); err == nil {
+			t.Errorf("%d entries for %d partitions are accepted", len(active), len(assigned))
+		}
 	}
 }
 
@@ -183,5 +400,17 @@ func FuzzAssignmentInfo(f *testing.F) {
 	for _, raw := range vectors(f, "AssignmentInfo") {
 		f.Add(raw)
 	}
-	f.Fuzz(func(_ *testing.T, b []byte) { _, _ = streams.DecodeAssignmentInfo(b) })
+	f.Fuzz(func(t *testing.T, b []byte) {
+		a, err := streams.DecodeAssignmentInfo(b)
+		if err != nil {
+			return
+		}
+		again, err := a.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if back, err := streams.DecodeAssignmentInfo(again); err != nil || !cmp.Equal(a, back) {
+			t.Errorf("round trip: %v\n%s", err, cmp.Diff(a, back))
+		}
+	})
 }

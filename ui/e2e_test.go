@@ -3,9 +3,11 @@ package ui
 import (
 	"bytes"
 	"context"
+	"io"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +27,9 @@ type terminal struct {
 	p    *tea.Program
 	m    *Model
 	done chan error
+
+	silent atomic.Bool
+	quiet  chan struct{}
 }
 
 // Write turns LF into CRLF: without a terminal Bubble Tea expects that.
@@ -45,9 +50,11 @@ func (x *terminal) style(col, row int) uv.Style {
 func open(t testing.TB, s Session, w, h int) *terminal {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	x := &terminal{t: t, emu: vt.NewSafeEmulator(w, h), m: New(ctx, s), done: make(chan error, 1)}
+	x := &terminal{t: t, emu: vt.NewSafeEmulator(w, h), m: New(ctx, s), done: make(chan error, 1), quiet: make(chan struct{})}
+	in, out := io.Pipe()
+	go x.answer(out)
 	x.p = tea.NewProgram(x.m,
-		tea.WithInput(x.emu), tea.WithOutput(x), tea.WithWindowSize(w, h),
+		tea.WithInput(in), tea.WithOutput(x), tea.WithWindowSize(w, h),
 		tea.WithEnvironment([]string{"TERM=xterm-256color", "COLORTERM=truecolor"}),
 		tea.WithColorProfile(colorprofile.TrueColor), tea.WithoutSignals(),
 	)
@@ -55,9 +62,32 @@ func open(t testing.TB, s Session, w, h int) *terminal {
 	t.Cleanup(func() {
 		cancel()
 		x.p.Kill()
-		_ = x.emu.Close()
+		in.Close()
+		x.hush()
 	})
 	return x
+}
+
+// answer hands what the terminal says, replies and keys, to the program. The
+// emulator's Close must not meet its Read, so one more byte ends this first.
+func (x *terminal) answer(to *io.PipeWriter) {
+	defer close(x.quiet)
+	defer to.Close()
+	buf := make([]byte, 4096)
+	for {
+		n, err := x.emu.Read(buf)
+		if err != nil || x.silent.Load() {
+			return
+		}
+		_, _ = to.Write(buf[:n])
+	}
+}
+
+func (x *terminal) hush() {
+	x.silent.Store(true)
+	go x.emu.SendText("x")
+	<-x.quiet
+	_ = x.emu.Close()
 }
 
 func (x *terminal) screen() string {

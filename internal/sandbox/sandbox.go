@@ -105,6 +105,9 @@ func Start(ctx context.Context, o Options) (*Sandbox, error) {
 	}
 	s := &Sandbox{opts: o, data: newGenerator(o.Seed, o.Records, o.Now())}
 	if err := s.start(ctx, sc); err != nil {
+		if ctx.Err() != nil && !errors.Is(err, context.Cause(ctx)) {
+			err = errors.Join(context.Cause(ctx), err) // clients give it other names
+		}
 		return nil, errors.Join(fmt.Errorf("start sandbox %s: %w", sc.Name, err), s.Close())
 	}
 	return s, nil
