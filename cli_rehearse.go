@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -64,7 +65,7 @@ func (c *cli) rehearse(ctx context.Context, scenario string, records int) (err e
 			_, _ = fmt.Fprintf(c.stderr, "rehearsal: %s\n", s.Title)
 		}
 	}
-	if !contains(names, scenario) {
+	if !slices.Contains(names, scenario) {
 		return usageError("scenario "+scenario, errors.New("is not known"), "one of "+strings.Join(names, ", "))
 	}
 	box, err := sandbox.Start(ctx, sandbox.Options{Scenario: scenario, Records: records, Log: slog.New(slog.DiscardHandler)})
@@ -85,15 +86,6 @@ func (c *cli) rehearse(ctx context.Context, scenario string, records int) (err e
 	return c.playRehearsal(ctx, r)
 }
 
-func contains(names []string, name string) bool {
-	for _, n := range names {
-		if n == name {
-			return true
-		}
-	}
-	return false
-}
-
 // rehearsedApplication is what an operator's configuration would say.
 func rehearsedApplication(box *sandbox.Sandbox) applicationConfig {
 	a := applicationConfig{RTO: duration(5 * time.Minute), Outputs: box.Outputs()}
@@ -107,7 +99,7 @@ func rehearsedApplication(box *sandbox.Sandbox) applicationConfig {
 }
 
 // HasHook implements recovery.Operator: the rehearsal does the operator's tasks.
-func (*rehearsal) HasHook(task string) bool { return contains(allTasks(), task) }
+func (*rehearsal) HasHook(task string) bool { return slices.Contains(allTasks(), task) }
 
 func allTasks() []string { return []string{plans.TaskStop, plans.TaskClearState, plans.TaskStart} }
 

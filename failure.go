@@ -54,10 +54,10 @@ func (e ended) Error() string { return string(e.outcome) }
 
 // problemOf is what an error means for the operator.
 func problemOf(err error) *recovery.Problem {
-	var e ended
-	switch {
-	case errors.As(err, &e):
+	if e, ok := errors.AsType[ended](err); ok {
 		return &recovery.Problem{Code: e.outcome, Message: e.Error()}
+	}
+	switch {
 	case errors.Is(err, plans.ErrAltered), errors.Is(err, plans.ErrInvalid):
 		return &recovery.Problem{Code: recovery.OutcomeUsage, Message: err.Error(), Hint: "make a new plan with resurge plan; a plan is approved by its hash and cannot be edited"}
 	case errors.Is(err, recovery.ErrCorrupt):

@@ -34,15 +34,14 @@ func Main() int {
 // run executes one command line.
 func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	app := &cli{stdin: stdin, stdout: stdout, stderr: stderr}
-	root := app.root()
+	root := app.root() //nolint:contextcheck // every command takes the context that ExecuteContext gives it
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
 	if err == nil {
 		return 0
 	}
 	p := problemOf(err)
-	var end ended
-	if !errors.As(err, &end) {
+	if _, shown := errors.AsType[ended](err); !shown {
 		app.complain(p)
 	}
 	return exitCode(p.Code)

@@ -62,7 +62,7 @@ func (s start) admit(ctx context.Context, p plans.Plan, a recovery.Approval, inc
 	}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, os.Remove(dir.path))
+			err = errors.Join(err, dir.discard())
 		}
 	}()
 	lock, err := lockApplication(s.paths, p.ClusterID, p.Application, dir.id)
@@ -81,7 +81,7 @@ func (s start) admit(ctx context.Context, p plans.Plan, a recovery.Approval, inc
 	j = &job{id: dir.id, journal: journal, log: s.log, answers: s.answers, release: lock.Unlock}
 	j.executor = recovery.NewExecutor(s.ports(dir), journal, s.log, nil)
 	if err := s.begin(j, dir, p, a, incident); err != nil {
-		return nil, errors.Join(err, journal.Close(), os.RemoveAll(dir.path))
+		return nil, errors.Join(err, journal.Close())
 	}
 	return j, nil
 }

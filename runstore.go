@@ -95,6 +95,12 @@ func runIDs(p paths) ([]string, error) {
 	return ids, nil
 }
 
+// discard removes the directory of a run that never began.
+func (d runDir) discard() error {
+	err := errors.Join(os.RemoveAll(filepath.Join(d.path, planName)), os.RemoveAll(d.journal())) //nolint:gosec // the run's own directory
+	return errors.Join(err, os.Remove(d.path))
+}
+
 func (d runDir) journal() string { return filepath.Join(d.path, journalName) }
 
 // read folds the run's journal without changing it.

@@ -123,7 +123,7 @@ func launchOnce(tc *toolchain, j jvm, data string, opts brokerOptions) (*broker,
 		kgo.SeedBrokers(b.addr), kgo.DialTimeout(time.Second), kgo.RetryTimeout(10 * time.Second),
 		kgo.MetadataMinAge(50 * time.Millisecond), kgo.DisableClientMetrics(),
 		kgo.RecordPartitioner(kgo.StickyKeyPartitioner(nil)), kgo.ProducerBatchMaxBytes(512 << 10),
-		kgo.AllowAutoTopicCreation(),
+		kgo.UnknownTopicRetries(100), // a topic just created is not on every list yet
 	}
 	if opts.sasl {
 		kopts = append(kopts, kgo.SASL(plainAuth("admin")))

@@ -198,6 +198,7 @@ func TestB6_OneBadShardLeavesTheRest(t *testing.T) {
 func TestB6_ConnectGroupIsARow(t *testing.T) {
 	f := fake(t, kfake.SeedTopics(1, "in"))
 	commit(t, f, "app1", map[streams.TopicPartition]int64{tp("in", 0): 0})
+	produce(t, client(t, f), "in", 0, "x")
 	join(t, f, "connect-x", kgo.ConsumeTopics("in"), kgo.GroupProtocol("connect"))
 	c, _ := dial(t, f)
 	list, err := c.Reader().Groups(t.Context())

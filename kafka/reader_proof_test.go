@@ -101,8 +101,8 @@ func TestB68_TailOfMarkersDoesNotHang(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	end("kept", kgo.TryCommit)    // 0, marker 1
-	end("dropped", kgo.TryAbort)  // 2, marker 3
+	end("kept", kgo.TryCommit)      // 0, marker 1
+	end("dropped", kgo.TryAbort)    // 2, marker 3
 	openTransaction(t, f, "o", "g") // 4, undecided
 	c, _ := dial(t, f)
 	got, err := c.Reader().Latest(t.Context(), "in", 10)
@@ -121,7 +121,9 @@ func TestLatestOfACompactedTail(t *testing.T) {
 	}
 	cl := client(t, f)
 	for _, v := range []string{"a", "b", "c"} {
-		produce(t, cl, "t", 0, v) // one key
+		if err := cl.ProduceSync(t.Context(), &kgo.Record{Topic: "t", Key: []byte("k"), Value: []byte(v)}).FirstErr(); err != nil {
+			t.Fatal(err)
+		}
 	}
 	f.Compact()
 	c, _ := dial(t, f)

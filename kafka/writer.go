@@ -280,4 +280,3 @@ func (w *Writer) RemoveMembers(ctx context.Context, group string, members []Memb
 	}
 	return sum.err()
 }
-

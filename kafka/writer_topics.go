@@ -174,4 +174,3 @@ func createTopics(nt NewTopic) *kmsg.CreateTopicsRequest {
 	req.Topics = append(req.Topics, t)
 	return req
 }
-

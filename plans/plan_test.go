@@ -54,9 +54,13 @@ func TestEditedPlanIsRefused(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, edit := range [][2]string{
-		{`"after": 0`, `"after": 1`}, {`"in"`, `"out"`}, {`"orders-counts-changelog"`, `"payments-changelog"`},
-		{`"application": "orders"`, `"application": "orders2"`}, {`MkU3OEVBNTcwNTJENDM2Qg`, `AAAAAAAAAAAAAAAAAAAAAA`},
-		{`"risk": "destructive"`, `"risk": "read-only"`}, {`"kind": "delete-topic"`, `"kind": "save-state"`},
+		{`"after": 0`, `"after": 1`},
+		{`"in"`, `"out"`},
+		{`"orders-counts-changelog"`, `"payments-changelog"`},
+		{`"application": "orders"`, `"application": "orders2"`},
+		{`MkU3OEVBNTcwNTJENDM2Qg`, `AAAAAAAAAAAAAAAAAAAAAA`},
+		{`"risk": "destructive"`, `"risk": "read-only"`},
+		{`"kind": "delete-topic"`, `"kind": "save-state"`},
 	} {
 		edited := bytes.Replace(b, []byte(edit[0]), []byte(edit[1]), 1)
 		if bytes.Equal(edited, b) {

@@ -21,8 +21,8 @@ import (
 
 func decode(r io.Reader, v any) error { return json.NewDecoder(r).Decode(v) }
 
-// run executes a plan and returns the outcome and the fold.
-func (r *rig) run(ports recovery.Ports, p plans.Plan) (recovery.Outcome, recovery.Run, []recovery.Event) {
+// run executes a plan and returns its outcome and fold.
+func (r *rig) run(ports recovery.Ports, p plans.Plan) (recovery.Outcome, recovery.Run) {
 	r.t.Helper()
 	j := &crashing{left: -1}
 	x := recovery.NewExecutor(ports, j, recovery.NewEventLog(), nil)
@@ -33,7 +33,7 @@ func (r *rig) run(ports recovery.Ports, p plans.Plan) (recovery.Outcome, recover
 	if err != nil {
 		r.t.Fatal(err)
 	}
-	return outcome, x.Run(), j.events
+	return outcome, x.Run()
 }
 
 // state is what a refused run must leave as it is.
@@ -103,7 +103,7 @@ func TestStillRunningIsRefused(t *testing.T) {
 	r := newRig(t, "still-running")
 	p := r.plan(func(q *recovery.Request) { q.NoStop, q.EmptyWithin = true, time.Second })
 	before := r.state()
-	outcome, run, _ := r.run(r.ports(), p)
+	outcome, run := r.run(r.ports(), p)
 	if outcome != recovery.OutcomeGroupActive {
 		t.Errorf("outcome %s", outcome)
 	}
@@ -126,7 +126,7 @@ func TestStopWithoutOperatorNamesTheMembers(t *testing.T) {
 	r := newRig(t, "still-running")
 	ports := r.ports()
 	ports.Operator = nobody{}
-	outcome, run, _ := r.run(ports, r.plan(nil))
+	outcome, run := r.run(ports, r.plan(nil))
 	if outcome != recovery.OutcomeGroupActive || !strings.Contains(run.Problem.Message, "StreamThread-1-consumer") {
 		t.Errorf("%s: %+v", outcome, run.Problem)
 	}
@@ -148,7 +148,7 @@ func TestB29_UnclearedStateIsNeverVerified(t *testing.T) {
 	r := newRig(t, "bad-deploy")
 	ports := r.ports()
 	ports.Operator = forgetful{r}
-	outcome, run, _ := r.run(ports, r.plan(nil))
+	outcome, run := r.run(ports, r.plan(nil))
 	if outcome != recovery.OutcomeUnverified {
 		t.Fatalf("outcome %s: %+v", outcome, run.Problem)
 	}
@@ -164,12 +164,12 @@ func TestB29_UnclearedStateIsNeverVerified(t *testing.T) {
 func TestDoneStepsAreSkipped(t *testing.T) {
 	r := newRig(t, "state-lost")
 	p := r.plan(func(q *recovery.Request) { q.NoStart = true })
-	if outcome, run, _ := r.run(r.ports(), p); outcome != recovery.OutcomeVerified {
+	if outcome, run := r.run(r.ports(), p); outcome != recovery.OutcomeVerified {
 		t.Fatalf("%s: %+v", outcome, run.Problem)
 	}
 	before := r.state()
 	clear(r.requests)
-	outcome, run, _ := r.run(r.ports(), p)
+	outcome, run := r.run(r.ports(), p)
 	if outcome != recovery.OutcomeVerified {
 		t.Fatalf("%s: %+v", outcome, run.Problem)
 	}
@@ -235,7 +235,7 @@ func TestRecreatedTopicIsNotDeleted(t *testing.T) {
 	if _, err := w.CreateTopic(t.Context(), victim); err != nil {
 		t.Fatal(err)
 	}
-	outcome, run, _ := r.run(r.ports(), p)
+	outcome, run := r.run(r.ports(), p)
 	if outcome != recovery.OutcomeStale || !strings.Contains(run.Problem.Message, victim.Name) {
 		t.Errorf("%s: %+v", outcome, run.Problem)
 	}
@@ -303,7 +303,7 @@ func TestUndoPutsOffsetsBack(t *testing.T) {
 	r := newRig(t, "state-lost")
 	before := r.state()
 	p := r.plan(func(q *recovery.Request) { q.NoStart = true })
-	_, run, _ := r.run(r.ports(), p)
+	_, run := r.run(r.ports(), p)
 	saved, err := recovery.LatestSaved(run, r)
 	if err != nil {
 		t.Fatal(err)
@@ -315,7 +315,7 @@ func TestUndoPutsOffsetsBack(t *testing.T) {
 	if err := undo.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	if outcome, run, _ := r.run(r.ports(), undo); outcome != recovery.OutcomeVerified {
+	if outcome, run := r.run(r.ports(), undo); outcome != recovery.OutcomeVerified {
 		t.Fatalf("%s: %+v", outcome, run.Problem)
 	}
 	after := r.state()
@@ -336,6 +336,7 @@ func TestUndoPutsOffsetsBack(t *testing.T) {
 
 // Crashes while the application starts and is watched.
 func TestCrashWhileTheApplicationStarts(t *testing.T) {
+	t.Parallel()
 	for _, before := range []recovery.EventType{recovery.TaskDone, recovery.TargetSet, recovery.MemberSeen, recovery.PhaseReached, recovery.StepVerified} {
 		t.Run(string(before), func(t *testing.T) {
 			t.Parallel()

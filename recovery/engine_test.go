@@ -116,7 +116,7 @@ func (w writer) CreateTopic(ctx context.Context, t plans.Topic) (streams.TopicID
 }
 
 func (w writer) RemoveMembers(ctx context.Context, group string, members []plans.Member) error {
-	var refs []kafka.MemberRef
+	refs := make([]kafka.MemberRef, 0, len(members))
 	for _, m := range members {
 		refs = append(refs, kafka.MemberRef{ID: m.ID, InstanceID: m.InstanceID})
 	}
@@ -204,6 +204,7 @@ func (r *rig) countsAreRight() {
 }
 
 func TestRebuildOnTheEmbeddedCluster(t *testing.T) {
+	t.Parallel()
 	for _, s := range sandbox.Scenarios() {
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()

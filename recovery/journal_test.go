@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -25,13 +26,26 @@ func story() []Event {
 	}}
 	events := []Event{
 		{Type: RunStarted, Run: "r", Header: &Header{Plan: p, Incident: at}, Message: "begun"},
-		{Type: StepStarted, Step: "1"}, {Type: StepApplied, Step: "1"}, {Type: StepVerified, Step: "1", Evidence: []Evidence{{Check: "saved", Result: ResultOK}}},
-		{Type: StepStarted, Step: "2"}, {Type: StepWaiting, Step: "2", Task: p.Steps[1].Task, Message: "your turn"}, {Type: TaskDone, Step: "2", By: "ada"}, {Type: StepApplied, Step: "2"}, {Type: StepVerified, Step: "2"},
-		{Type: RunPaused}, {Type: RunContinued}, {Type: PhaseReached, Phase: PhaseEmpty, At: at.Add(time.Minute)},
-		{Type: TargetSet, Target: []TargetOffset{{Topic: "in", Offset: 9}}}, {Type: MemberSeen, Step: "3", Evidence: []Evidence{{Check: "state", Result: ResultOK}}},
-		{Type: StepStarted, Step: "3"}, {Type: StepFailed, Step: "3", Error: &Problem{Code: OutcomeUnverified, Message: "no"}},
-		{Type: RunFinished, Run: "r", Outcome: OutcomeUnverified}, {Type: RunResumed, Run: "r"},
-		{Type: StepVerified, Step: "3"}, {Type: PhaseReached, Phase: PhaseProven, At: at.Add(3 * time.Minute)}, {Type: RunFinished, Run: "r", Outcome: OutcomeVerified},
+		{Type: StepStarted, Step: "1"},
+		{Type: StepApplied, Step: "1"},
+		{Type: StepVerified, Step: "1", Evidence: []Evidence{{Check: "saved", Result: ResultOK}}},
+		{Type: StepStarted, Step: "2"},
+		{Type: StepWaiting, Step: "2", Task: p.Steps[1].Task, Message: "your turn"},
+		{Type: TaskDone, Step: "2", By: "ada"},
+		{Type: StepApplied, Step: "2"},
+		{Type: StepVerified, Step: "2"},
+		{Type: RunPaused},
+		{Type: RunContinued},
+		{Type: PhaseReached, Phase: PhaseEmpty, At: at.Add(time.Minute)},
+		{Type: TargetSet, Target: []TargetOffset{{Topic: "in", Offset: 9}}},
+		{Type: MemberSeen, Step: "3", Evidence: []Evidence{{Check: "state", Result: ResultOK}}},
+		{Type: StepStarted, Step: "3"},
+		{Type: StepFailed, Step: "3", Error: &Problem{Code: OutcomeUnverified, Message: "no"}},
+		{Type: RunFinished, Run: "r", Outcome: OutcomeUnverified},
+		{Type: RunResumed, Run: "r"},
+		{Type: StepVerified, Step: "3"},
+		{Type: PhaseReached, Phase: PhaseProven, At: at.Add(3 * time.Minute)},
+		{Type: RunFinished, Run: "r", Outcome: OutcomeVerified},
 	}
 	for i := range events {
 		events[i].Time = at.Add(time.Duration(i) * time.Second)
@@ -136,11 +150,7 @@ func TestDamagedJournalIsRefused(t *testing.T) {
 }
 
 func slicesConcat(parts ...[][]byte) []byte {
-	var out []byte
-	for _, p := range parts {
-		out = append(out, bytes.Join(p, nil)...)
-	}
-	return out
+	return bytes.Join(slices.Concat(parts...), nil)
 }
 
 func TestJournalIsNeverOverwritten(t *testing.T) {

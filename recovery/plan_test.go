@@ -85,8 +85,10 @@ func TestB30_PositionModes(t *testing.T) {
 	} {
 		inv := stopped()
 		inv.Times = []TimeOffset{
-			{At: at, Topic: "customers", Partition: 0, Offset: 5}, {At: at, Topic: "orders", Partition: 0, Offset: 33, Found: true},
-			{At: at, Topic: "orders", Partition: 1, Offset: 44, Found: true}, {At: at, Topic: "orders", Partition: 2, Offset: 0},
+			{At: at, Topic: "customers", Partition: 0, Offset: 5},
+			{At: at, Topic: "orders", Partition: 0, Offset: 33, Found: true},
+			{At: at, Topic: "orders", Partition: 1, Offset: 44, Found: true},
+			{At: at, Topic: "orders", Partition: 2, Offset: 0},
 		}
 		p, err := MakePlan(inv, rebuild(c.positions...), planned, "test")
 		if err != nil {
@@ -107,7 +109,7 @@ func TestRebuildPlanInOrder(t *testing.T) {
 	if err := p.Validate(); err != nil {
 		t.Fatal(err)
 	}
-	var kinds []plans.Kind
+	kinds := make([]plans.Kind, 0, len(p.Steps))
 	for _, s := range p.Steps {
 		kinds = append(kinds, s.Kind)
 	}

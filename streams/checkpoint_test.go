@@ -61,9 +61,9 @@ func TestCheckpointThatIsNone(t *testing.T) {
 		"offset -1":         {"0\n1\nt 0 -1\n", "offset"},
 		"offset 2^63":       {"0\n1\nt 0 9223372036854775808\n", "offset"},
 		"twice":             {"0\n2\nt 0 1\nt 0 2\n", "twice"},
-		"not UTF-8":         {"0\n1\n\xff 0 1\n", `entry "\xff 0 1"`},
+		"not UTF-8":         {"0\n1\n\xff 0 1\n", `entry "\\xff 0 1"`},
 		"endless line":      {"0\n1\n" + strings.Repeat("t", 1<<17), "too long"},
-		"escape sequence":   {"\x1b[2J\n", `version "\x1b[2J"`},
+		"escape sequence":   {"\x1b[2J\n", `version "\\x1b[2J"`},
 	} {
 		got, err := streams.DecodeCheckpoint(strings.NewReader(c.text))
 		if err == nil || !strings.Contains(err.Error(), c.want) {

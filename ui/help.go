@@ -28,8 +28,12 @@ func (m *Model) openHelp() {
 	section("everywhere", m.actions())
 	lines = append(lines, line{gap(1), txt(accent, "marks")})
 	for _, row := range []struct{ mark, means string }{
-		{markGood, "good"}, {markLook, "look at this"}, {markBad, "bad"},
-		{markNothing, "nothing to say, or not done yet"}, {markWorking, "working"}, {markUnknown, "not known; never good, never zero"},
+		{markGood, "good"},
+		{markLook, "look at this"},
+		{markBad, "bad"},
+		{markNothing, "nothing to say, or not done yet"},
+		{markWorking, "working"},
+		{markUnknown, "not known; never good, never zero"},
 	} {
 		lines = append(lines, line{gap(3), d.th.mark(row.mark).left(16), gap(1), txt(plain, row.means)})
 	}

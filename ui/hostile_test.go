@@ -128,9 +128,24 @@ func poisonEvents(events []recovery.Event, s string) []recovery.Event {
 // any screen, at any size.
 func TestB99_HostileText(t *testing.T) {
 	routes := [][]string{
-		{}, {"?"}, {"/", "x"}, {"enter"}, {"enter", "2"}, {"enter", "2", "enter"}, {"enter", "3"}, {"enter", "4"}, {"enter", "c"}, {"enter", "c", "enter"},
-		{"enter", "c", "enter", "j", "e"}, {"enter", "c", "enter", "p"}, {"enter", "c", "enter", "p", "w"}, {"enter", "c", "enter", "p", "y"},
-		{"enter", "c", "enter", "p", "enter", "n", "n", "n", "n"}, {"enter", "c", "enter", "p", "a"}, {"enter", "c", "enter", "p", "a", "enter"}, {"enter", "y"},
+		{},
+		{"?"},
+		{"/", "x"},
+		{"enter"},
+		{"enter", "2"},
+		{"enter", "2", "enter"},
+		{"enter", "3"},
+		{"enter", "4"},
+		{"enter", "c"},
+		{"enter", "c", "enter"},
+		{"enter", "c", "enter", "j", "e"},
+		{"enter", "c", "enter", "p"},
+		{"enter", "c", "enter", "p", "w"},
+		{"enter", "c", "enter", "p", "y"},
+		{"enter", "c", "enter", "p", "enter", "n", "n", "n", "n"},
+		{"enter", "c", "enter", "p", "a"},
+		{"enter", "c", "enter", "p", "a", "enter"},
+		{"enter", "y"},
 	}
 	for _, s := range hostile {
 		for _, sz := range sizes {
