@@ -12,6 +12,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"resurge/recovery"
@@ -27,7 +28,9 @@ func main() { os.Exit(Main()) }
 func Main() int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
-	signal.Ignore(syscall.SIGHUP) // a lost terminal does not stop a run; its journal goes on
+	// A lost terminal does not stop a run: its journal goes on. A limit on file
+	// sizes is an error of the write that meets it, and no reason to die.
+	signal.Ignore(syscall.SIGHUP, syscall.SIGXFSZ)
 	return run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
 
@@ -47,10 +50,20 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	return exitCode(p.Code)
 }
 
+// lines makes text safe line by line: the marked line of a configuration is one
+// of several.
+func lines(s string) string {
+	all := strings.Split(strings.TrimSpace(s), "\n")
+	for i := range all {
+		all[i] = streams.Quote(all[i])
+	}
+	return strings.Join(all, "\n  ")
+}
+
 // complain tells of a problem: what, and on a line of its own what to do next.
 func (c *cli) complain(p *recovery.Problem) {
-	_, _ = fmt.Fprintln(c.stderr, "resurge: "+streams.Quote(p.Message))
+	_, _ = fmt.Fprintln(c.stderr, "resurge: "+lines(p.Message))
 	if p.Hint != "" {
-		_, _ = fmt.Fprintln(c.stderr, "  next: "+streams.Quote(p.Hint))
+		_, _ = fmt.Fprintln(c.stderr, "  next: "+lines(p.Hint))
 	}
 }

@@ -106,15 +106,19 @@ func (s start) begin(j *job, dir runDir, p plans.Plan, a recovery.Approval, inci
 
 // fresh refuses a plan that is for another cluster or whose facts have changed.
 func (s start) fresh(ctx context.Context, p plans.Plan) error {
-	inv, err := s.link.discoverer().Discover(ctx, p.Application, p.Hints, nil)
+	cluster, err := s.link.reader.Cluster(ctx)
 	if err != nil {
 		return err
 	}
-	if inv.Cluster.ID != p.ClusterID {
+	if cluster.ID != p.ClusterID {
 		return &recovery.Error{
-			Outcome: recovery.OutcomeStale, Message: fmt.Sprintf("the plan is for cluster %s, this is cluster %s", p.ClusterID, inv.Cluster.ID),
+			Outcome: recovery.OutcomeStale, Message: fmt.Sprintf("the plan is for cluster %s, this is cluster %s", p.ClusterID, cluster.ID),
 			Hint: "nothing was changed; connect to that cluster, or make a plan for this one",
 		}
+	}
+	inv, err := s.link.discoverer().Discover(ctx, p.Application, p.Hints, nil)
+	if err != nil {
+		return err
 	}
 	diff := recovery.Stale(p, inv)
 	if len(diff) == 0 {

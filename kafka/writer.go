@@ -50,11 +50,14 @@ func send[T kmsg.Response](ctx context.Context, w *Writer, s subject, req kmsg.R
 // ambiguous is fail for a request that may have been carried out (public report
 // B82: a commit that timed out and landed later).
 func (s subject) ambiguous(err error) error {
-	f := s.fault(err)
+	return &faultError{Fault: inDoubt(s.fault(err)), cause: err}
+}
+
+func inDoubt(f *streams.Fault) *streams.Fault {
 	if f.Kind == streams.FaultUnreachable || f.Kind == streams.FaultOther {
 		f.Hint = strings.TrimPrefix(f.Hint+"; "+readBack, "; ")
 	}
-	return &faultError{Fault: f, cause: err}
+	return f
 }
 
 // tally folds the errors of partitions, or of members, into one fault.
@@ -102,7 +105,7 @@ func (t *tally) err() error {
 	if f.Kind == streams.FaultActive {
 		f.Message = "the group still has members (" + f.Message + ")"
 	}
-	return &faultError{Fault: f, cause: kerr.ErrorForCode(t.codes[0])}
+	return &faultError{Fault: inDoubt(f), cause: kerr.ErrorForCode(t.codes[0])}
 }
 
 func some(names []string) string {

@@ -194,25 +194,17 @@ func TestTopologyThatIsNone(t *testing.T) {
 	}
 }
 
-// A cut is an error wherever it leaves something open: between two parts it
-// leaves nothing.
+// A cut is an error wherever it leaves something open: between two parts, or
+// between two names of the last arrow, it leaves nothing.
 func TestTopologyCutAnywhere(t *testing.T) {
 	for _, name := range []string{"wordcount", "global", "fkjoin"} {
 		text := strings.TrimRight(topologyText(t, name), "\n")
-		var ends []int
-		for i := range text {
-			if strings.HasPrefix(strings.TrimLeft(text[i:], " \n"), "Sub-topology: ") || strings.HasPrefix("Sub-topology: ", text[i:]) {
-				ends = append(ends, i)
-			}
-		}
-		whole := map[int]bool{}
-		for _, i := range ends {
-			whole[i] = strings.Contains(text[:i], "Sub-topology:")
-		}
 		for cut := range text {
-			_, err := streams.ParseTopology(text[:cut])
-			if err == nil != whole[cut] {
-				t.Errorf("%s cut at %d, after %q: %v", name, cut, text[max(0, cut-30):cut], err)
+			head, tail := text[:cut], text[cut:]
+			between := strings.HasPrefix(strings.TrimLeft(tail, " \n"), "Sub-topology: ") && strings.Contains(head, "Sub-topology: ")
+			lastArrow := strings.HasPrefix(tail, ", ") && !strings.Contains(tail, "\n")
+			if _, err := streams.ParseTopology(head); (err == nil) != (between || lastArrow) {
+				t.Errorf("%s cut at %d, after %q: %v", name, cut, head[max(0, cut-30):], err)
 			}
 		}
 	}

@@ -11,7 +11,8 @@ import (
 // prints it since 1.1 (InternalTopologyBuilder.TopologyDescription). Text that is
 // not whole is an error that names the line: a node without its arrows, an arrow
 // to a node that is not there, a part without nodes. A text that was cut between
-// two parts cannot be told from a whole one.
+// two parts, or between two names of its last arrow, cannot be told from a whole
+// one.
 //
 // Names may hold any character but a line break. A source's topics in brackets
 // that could all be topics are taken for topics, anything else for a pattern: the

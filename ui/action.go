@@ -33,7 +33,7 @@ var keyNames = strings.NewReplacer("ctrl+", "ctrl-", "shift+", "shift-", "pgdown
 func keyName(k string) string { return keyNames.Replace(k) }
 
 func (a action) names() string {
-	var out []string
+	out := make([]string, 0, len(a.keys))
 	for _, k := range a.keys {
 		out = append(out, keyName(k))
 	}
@@ -44,7 +44,7 @@ func (a action) names() string {
 // says why when it is pressed. The last keys, the way out and the help, stay
 // when the line is short.
 func footer(actions, always []action, w int) line {
-	tail := line{}
+	tail := make(line, 0, 3*len(always))
 	for _, a := range always {
 		tail = append(tail, keyLabel(a)...)
 	}

@@ -141,7 +141,7 @@ func (s *applicationScreen) resize() {
 }
 
 func (s *applicationScreen) take(v inspected, err error) {
-	s.err = err
+	s.err, s.request.since = err, s.d.now
 	if err != nil {
 		return
 	}
@@ -262,11 +262,11 @@ func (s *applicationScreen) copy() tea.Cmd {
 			return s.d.copyText("the member", strings.Join([]string{m.ID, m.ClientID, m.Host}, "\n"))
 		}
 	default:
-		text := s.app + " on " + s.data.inv.Cluster.ID + ", " + moment(s.data.inv.TakenAt, nil) + "\n"
+		text := []string{s.app + " on " + s.data.inv.Cluster.ID + ", " + moment(s.data.inv.TakenAt, nil)}
 		for _, f := range s.data.as.Findings {
-			text += string(f.Level) + ": " + f.Name + ": " + f.Detail + "\n"
+			text = append(text, string(f.Level)+": "+f.Name+": "+f.Detail)
 		}
-		return s.d.copyText("the findings", text)
+		return s.d.copyText("the findings", strings.Join(text, "\n"))
 	}
 	return nil
 }
@@ -301,9 +301,12 @@ func (s *applicationScreen) view(w, h int) string {
 		p.add(s.d.waiting(s.request, "reading topics, offsets and members of "+s.app)...)
 		return p.String()
 	}
+	if s.err != nil {
+		p.add(gap(1), s.d.th.mark(markLook), txt(warn, " not read again: "+brief(s.err)))
+	}
 	switch s.tab {
 	case tabOverview:
-		s.overview.draw(p, h)
+		s.overview.draw(p, p.room())
 	case tabTopics:
 		s.viewTopics(p)
 	case tabOffsets:

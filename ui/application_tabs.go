@@ -22,9 +22,6 @@ func (s *applicationScreen) overviewLines() []line {
 	w, _ := s.d.body()
 	inv := s.data.inv
 	var out []line
-	if s.err != nil {
-		out = append(out, hang(line{gap(1), s.d.th.mark(markLook), gap(1)}, warn, "not read again: "+brief(s.err), w)...)
-	}
 	for _, f := range sorted(s.data.as.Findings, func(a, b recovery.Finding) int {
 		return cmp.Compare(severity(b.Level), severity(a.Level))
 	}) {
@@ -41,7 +38,7 @@ func (s *applicationScreen) overviewLines() []line {
 		}
 		return l
 	}
-	var titles []span
+	titles := make([]span, 0, len(s.topics.cols))
 	for _, c := range s.topics.cols {
 		titles = append(titles, txt(muted, c.title))
 	}
@@ -160,7 +157,7 @@ func hasPosition(t recovery.Topic) bool {
 
 func (s *applicationScreen) viewTopics(p *page) {
 	details := s.detailHeight(p.h)
-	s.topics.draw(p, p.h-details)
+	s.topics.draw(p, p.room()-details)
 	t, ok := s.topics.selected()
 	if details == 0 {
 		return
@@ -208,7 +205,7 @@ func (s *applicationScreen) viewOffsets(p *page) {
 		p.add(gap(1), s.d.th.mark(markNothing), txt(plain, " No partition is known."))
 		return
 	}
-	s.offsets.draw(p, p.h)
+	s.offsets.draw(p, p.room())
 }
 
 func (s *applicationScreen) memberCells(m streams.Member) []span {
@@ -253,7 +250,7 @@ func (s *applicationScreen) viewMembers(p *page) {
 
 func tasks(m streams.Member) string {
 	list := func(ids []streams.TaskID) string {
-		var out []string
+		out := make([]string, 0, len(ids))
 		for _, id := range ids {
 			out = append(out, fmt.Sprint(id))
 		}

@@ -165,7 +165,7 @@ func (s *appsScreen) handle(msg tea.Msg) tea.Cmd {
 }
 
 func (s *appsScreen) take(v recovery.Survey, err error) {
-	s.err = err
+	s.err, s.request.since = err, s.d.now
 	if err != nil {
 		return
 	}
@@ -221,8 +221,10 @@ func (s *appsScreen) head() head {
 	add := func(t tone, text string) { h.status = append(h.status, txt(t, text)) }
 	add(plain, s.table.count())
 	add(muted, " · "+orders[s.order].name+" · ")
-	old := s.d.now.Sub(s.survey.TakenAt)
+	old := s.d.since(s.survey.TakenAt)
 	switch {
+	case s.survey.TakenAt.IsZero():
+		add(muted, "age ?")
 	case s.err != nil:
 		add(warn, "! "+age(old)+" old")
 	case s.request.out:

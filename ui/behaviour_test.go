@@ -19,8 +19,8 @@ import (
 
 // run executes the commands of one message that end by themselves: the calls to
 // the engine. Sequences and batches are opened.
-func run(t testing.TB, cmd tea.Cmd) []tea.Msg {
-	t.Helper()
+func run(tb testing.TB, cmd tea.Cmd) []tea.Msg {
+	tb.Helper()
 	if cmd == nil {
 		return nil
 	}
@@ -30,7 +30,7 @@ func run(t testing.TB, cmd tea.Cmd) []tea.Msg {
 	case tea.BatchMsg:
 		var out []tea.Msg
 		for _, c := range msg {
-			out = append(out, run(t, c)...)
+			out = append(out, run(tb, c)...)
 		}
 		return out
 	default:
@@ -38,7 +38,7 @@ func run(t testing.TB, cmd tea.Cmd) []tea.Msg {
 		if v, ok := sequence(msg); ok {
 			var out []tea.Msg
 			for _, c := range v {
-				out = append(out, run(t, c)...)
+				out = append(out, run(tb, c)...)
 			}
 			return out
 		}
@@ -103,7 +103,7 @@ func TestB85_CtrlDNeverActs(t *testing.T) {
 		if got := d.f.heard(); len(got) != len(before) || len(d.m.d.stack) != depth {
 			t.Errorf("%s: ctrl-d did %v", name, got[len(before):])
 		}
-		for _, k := range strings.Split("abdefghijklmnostuvwxyzADGNRSXY", "") {
+		for k := range strings.SplitSeq("abdefghijklmnostuvwxyzADGNRSXY", "") {
 			d := open(t, 80, 24)
 			before := len(d.f.heard())
 			run(t, d.press(k))
@@ -307,12 +307,12 @@ func TestApproval(t *testing.T) {
 			t.Error(h)
 		}
 	})
-	t.Run("pasted", func(t *testing.T) {
+	t.Run("pasted", func(*testing.T) {
 		d := open()
 		d.send(tea.PasteMsg{Content: "order-processor\n"})
 		d.sees("matches")
 	})
-	t.Run("production asks for the context too", func(t *testing.T) {
+	t.Run("production asks for the context too", func(*testing.T) {
 		d := open(func(_ *fake, s *Session) { s.Production = true })
 		d.write("order-processor")
 		d.press("enter")
@@ -322,7 +322,7 @@ func TestApproval(t *testing.T) {
 		d.press("enter")
 		d.sees("Type the application ID")
 	})
-	t.Run("refused at the start", func(t *testing.T) {
+	t.Run("refused at the start", func(*testing.T) {
 		d := open()
 		d.write("order-processor")
 		d.press("enter")
@@ -422,10 +422,10 @@ func TestYourTurn(t *testing.T) {
 	}).settle()
 	d.events(s.events...)
 	d.press("d") // meant for what was there before
-	d.sees("the question has just appeared").misses("Done:")
+	d.sees("the question has just appeared").misses("Done?")
 	clock = clock.Add(2 * time.Second)
 	d.press("d")
-	d.sees("Done: Stop every instance of order-processor.?", "enter yes, it is done")
+	d.sees("Done? Stop every instance of order-processor.", "enter yes, it is done")
 	d.press("esc")
 	if h := d.f.heard(); len(h) != 0 {
 		t.Error(h)
@@ -444,7 +444,7 @@ func TestYourTurn(t *testing.T) {
 	d.press("esc")
 	d.sees("▶ YOUR TURN", ":run")
 	d.press("d")
-	d.misses("Done:")
+	d.misses("Done?")
 }
 
 // TestResultOpensByItself, and a key that was meant for the run does nothing.

@@ -11,9 +11,9 @@ import (
 )
 
 // bigList is a console on a cluster with a thousand applications.
-func bigList(b testing.TB, w, h int) *driver {
-	b.Helper()
-	return drive(b, w, h, func(f *fake, _ *Session) {
+func bigList(tb testing.TB, w, h int) *driver {
+	tb.Helper()
+	return drive(tb, w, h, func(f *fake, _ *Session) {
 		f.survey.Rows = nil
 		for i := range 1000 {
 			l := recovery.LevelOK
@@ -21,7 +21,7 @@ func bigList(b testing.TB, w, h int) *driver {
 				l = recovery.LevelLook
 			}
 			f.survey.Rows = append(f.survey.Rows, recovery.SurveyRow{
-				Application: fmt.Sprintf("application-%04d", i), State: "Stable", Members: ptr(3), Stores: ptr(2), Lag: ptr(int64(i * 1000)), Level: l, Worst: "fine",
+				Application: fmt.Sprintf("application-%04d", i), State: "Stable", Members: new(3), Stores: new(2), Lag: new(int64(i * 1000)), Level: l, Worst: "fine",
 				Evidence: []string{"the group has the stream assignor"},
 			})
 		}

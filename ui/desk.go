@@ -223,7 +223,7 @@ func (d *desk) target() time.Duration {
 	return d.s.RTO
 }
 
-// planStart is a plan's ID as far as it is shown: sha256:4be1 90c2 …
+// planStart is a plan's ID as far as it is shown, as in "sha256:4be1 90c2 …".
 func planStart(id string) string {
 	algorithm, hex, ok := strings.Cut(id, ":")
 	if !ok || len(hex) < 8 {

@@ -22,16 +22,16 @@ type driver struct {
 	m *Model
 }
 
-func drive(t testing.TB, w, h int, change ...func(*fake, *Session)) *driver {
-	t.Helper()
+func drive(tb testing.TB, w, h int, change ...func(*fake, *Session)) *driver {
+	tb.Helper()
 	f := newFake()
 	s := f.session()
 	for _, c := range change {
 		c(f, &s)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	t.Cleanup(cancel)
-	d := &driver{t: t, f: f, m: New(ctx, s)}
+	tb.Cleanup(cancel)
+	d := &driver{t: tb, f: f, m: New(ctx, s)}
 	d.m.Init()
 	d.send(tea.ColorProfileMsg{Profile: colorprofile.ANSI256})
 	d.send(tea.WindowSizeMsg{Width: w, Height: h})

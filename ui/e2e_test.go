@@ -47,10 +47,10 @@ func (x *terminal) style(col, row int) uv.Style {
 	return x.emu.CellAt(col, row).Style
 }
 
-func open(t testing.TB, s Session, w, h int) *terminal {
-	t.Helper()
+func open(tb testing.TB, s Session, w, h int) *terminal {
+	tb.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
-	x := &terminal{t: t, emu: vt.NewSafeEmulator(w, h), m: New(ctx, s), done: make(chan error, 1), quiet: make(chan struct{})}
+	x := &terminal{t: tb, emu: vt.NewSafeEmulator(w, h), m: New(ctx, s), done: make(chan error, 1), quiet: make(chan struct{})}
 	in, out := io.Pipe()
 	go x.answer(out)
 	x.p = tea.NewProgram(x.m,
@@ -59,7 +59,7 @@ func open(t testing.TB, s Session, w, h int) *terminal {
 		tea.WithColorProfile(colorprofile.TrueColor), tea.WithoutSignals(),
 	)
 	go func() { _, err := x.p.Run(); x.done <- err }()
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		cancel()
 		x.p.Kill()
 		in.Close()
@@ -220,7 +220,7 @@ func TestEndToEnd(t *testing.T) {
 		x.sees("YOUR TURN", task)
 		x.until("keys count", func() bool {
 			x.keys("d")
-			return strings.Contains(x.screen(), "Done: "+task[:10])
+			return strings.Contains(x.screen(), "Done? "+task[:10])
 		})
 		x.keys("enter")
 	}
@@ -279,8 +279,8 @@ func TestEndToEndColours(t *testing.T) {
 	x.sees("order-processor")
 	find := func(text string) (int, int) {
 		for row, l := range strings.Split(x.screen(), "\n") {
-			if i := strings.Index(l, text); i >= 0 {
-				return len([]rune(l[:i])), row
+			if before, _, ok := strings.Cut(l, text); ok {
+				return len([]rune(before)), row
 			}
 		}
 		t.Fatalf("no %q on:\n%s", text, x.screen())

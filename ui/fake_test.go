@@ -127,8 +127,6 @@ func (f *fake) session() Session {
 	}
 }
 
-func ptr[T any](v T) *T { return &v }
-
 func fault(kind streams.FaultKind, what, message, hint string) *streams.Fault {
 	return &streams.Fault{Kind: kind, What: what, Message: message, Hint: hint}
 }
@@ -142,7 +140,7 @@ func sampleCluster() streams.Cluster {
 func sampleSurvey() recovery.Survey {
 	row := func(app, state string, protocol streams.GroupProtocol, members, stores int, lag int64, l recovery.Level, worst string) recovery.SurveyRow {
 		return recovery.SurveyRow{
-			Application: app, State: state, Protocol: protocol, Members: ptr(members), Stores: ptr(stores), Lag: ptr(lag), Level: l, Worst: worst,
+			Application: app, State: state, Protocol: protocol, Members: new(members), Stores: new(stores), Lag: new(lag), Level: l, Worst: worst,
 			Evidence: []string{"group " + app + " has the stream assignor", "5 internal topics are named after it"},
 		}
 	}
@@ -164,12 +162,12 @@ func sampleSurvey() recovery.Survey {
 }
 
 func partitions(n int, start, committed, end int64) []recovery.PartitionState {
-	var out []recovery.PartitionState
+	out := make([]recovery.PartitionState, 0, n)
 	for i := range n {
-		p := recovery.PartitionState{Partition: int32(i), Leader: int32(i%3 + 1), Start: ptr(start), End: ptr(end), Stable: ptr(end)}
+		p := recovery.PartitionState{Partition: int32(i), Leader: int32(i%3 + 1), Start: new(start), End: new(end), Stable: new(end)}
 		if committed >= 0 {
 			p.Committed = &streams.Commit{Offset: committed, LeaderEpoch: -1}
-			p.Lag = ptr(end - committed)
+			p.Lag = new(end - committed)
 		}
 		out = append(out, p)
 	}
@@ -235,11 +233,11 @@ func sampleAssessment() recovery.Assessment {
 
 func samplePlan() plans.Plan {
 	id := streams.TopicID{2, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
-	var offsets []plans.OffsetChange
+	offsets := make([]plans.OffsetChange, 0, 6)
 	for i := range int32(3) {
 		offsets = append(offsets,
-			plans.OffsetChange{Topic: "customers", Partition: i, Before: ptr(int64(68039)), After: ptr(int64(0)), End: 68039},
-			plans.OffsetChange{Topic: "orders", Partition: i, Before: ptr(int64(6054116)), After: ptr(int64(0)), End: 6067850})
+			plans.OffsetChange{Topic: "customers", Partition: i, Before: new(int64(68039)), After: new(int64(0)), End: 68039},
+			plans.OffsetChange{Topic: "orders", Partition: i, Before: new(int64(6054116)), After: new(int64(0)), End: 6067850})
 	}
 	steps := []plans.Step{
 		{Kind: plans.SaveState, Title: "save offsets, configs and topic IDs as they are now", Risk: plans.ReadOnly},

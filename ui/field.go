@@ -112,6 +112,8 @@ type prompt struct {
 	cancel func() tea.Cmd
 	// complete finishes a value that was begun, on tab.
 	complete func(value string) string
+	// bare takes no text: enter and esc only.
+	bare bool
 	// stays keeps the prompt open after enter; accept closes it itself.
 	stays bool
 }
@@ -141,6 +143,9 @@ func (p *prompt) handle(d *desk, msg tea.KeyPressMsg) (tea.Cmd, bool) {
 		p.changed()
 		return nil, true
 	}
+	if p.bare {
+		return nil, true
+	}
 	if !p.field.key(msg) {
 		return nil, false
 	}
@@ -156,6 +161,9 @@ func (p *prompt) changed() {
 
 // line draws the prompt and says where its caret stands.
 func (p *prompt) line(w int) (line, int) {
+	if p.bare {
+		return line{txt(strong, " "+p.label)}, -1
+	}
 	label := txt(strong, " "+p.label)
 	note := span{}
 	if p.note != nil {

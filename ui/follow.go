@@ -69,8 +69,21 @@ func (f *follower) resumable() bool {
 	return true
 }
 
-// clock is the RTO clock: it stops when the state is proven.
-func (f *follower) clock(now time.Time) time.Duration { return max(f.fold.Clock(now), 0) }
+// clock is the RTO clock: it stops when the state is proven. Without a declared
+// incident it counts from the run's begin.
+func (f *follower) clock(now time.Time) time.Duration {
+	r := f.fold
+	r.Header.Incident = f.zero()
+	return max(r.Clock(now), 0)
+}
+
+// zero is the moment that the clock counts from.
+func (f *follower) zero() time.Time {
+	if f.fold.Header.Incident.IsZero() {
+		return f.fold.Began
+	}
+	return f.fold.Header.Incident
+}
 
 // still is how long the running step has not moved, 0 below the threshold. A
 // step that waits has its own deadline and is not still.
@@ -158,8 +171,8 @@ func (d *desk) afterEvents(before recovery.Run) {
 	}
 	if before.Outcome == "" && after.Outcome != "" {
 		d.run.opened = d.now
-		d.prompt = nil
 		if _, ok := d.top().(*runScreen); ok {
+			d.prompt = nil
 			d.push(newResultScreen(d))
 			return
 		}

@@ -173,7 +173,7 @@ func (d *desk) badge(h head) (string, tone) {
 
 // pathLine is where the screen stands, and what it says about itself.
 func (d *desk) pathLine(h head) line {
-	var titles []string
+	titles := make([]string, 0, len(d.stack))
 	for _, s := range d.stack {
 		sh := s.head()
 		t := sh.title

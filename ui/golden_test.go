@@ -78,6 +78,7 @@ func golden() map[string]func(*testing.T, int, int) *driver {
 			d.write("or")
 			return d
 		},
+		"01-apps-drill":          with(func(_ *fake, s *Session) { s.Drill, s.Incident = true, time.Time{} }),
 		"02-application":         open("enter"),
 		"02-application-topics":  open("enter", "2", "j", "j", "j"),
 		"02-application-offsets": open("enter", "3"),
@@ -115,8 +116,15 @@ func golden() map[string]func(*testing.T, int, int) *driver {
 		"07-run-late":           atEnd(newScript().toWatch(), 15*time.Minute),
 		"08-result-proven":      atEnd(newScript().toEnd(recovery.OutcomeVerified, goodProof()...), 2*time.Second),
 		"08-result-unproven":    atEnd(newScript().toEnd(recovery.OutcomeUnverified, badProof()...), 2*time.Second),
-		"08-result-partial":     atEnd(partial(), 2*time.Second),
-		"09-help":               open("enter", "2", "?"),
+		"07-run-failed": atEnd(newScript().toClear().at(100, recovery.Event{
+			Type: recovery.StepFailed, Step: "8", Message: "the broker refused", Error: &recovery.Problem{Code: recovery.OutcomeFailed, Message: "commit offsets of order-processor: broker 2 does not answer", Hint: "check broker 2; the step is safe to run again"},
+		}), time.Second),
+		"07-run-waits": atEnd(newScript().toStop().
+			at(30, recovery.Event{Type: recovery.TaskDone, Step: "2", By: "mira", Message: "stop: acknowledged by mira"}).verified(30, "2").step(30, "3").
+			at(31, recovery.Event{Type: recovery.StepWaiting, Step: "3", Message: "3 members are left: order-processor-3f0c on /10.0.3.11, last seen 4s ago"}), 20*time.Second),
+		"08-result-late":    atEnd(newScript().toEnd(recovery.OutcomeRTOMissed, goodProof()...), 2*time.Second),
+		"08-result-partial": atEnd(partial(), 2*time.Second),
+		"09-help":           open("enter", "2", "?"),
 	}
 	for name, keys := range map[string][]string{"07-run-steps": {"t"}, "07-run-step": {"t", "enter"}, "07-run-log": {"l"}} {
 		out[name] = func(t *testing.T, w, h int) *driver {
@@ -188,15 +196,15 @@ func compare(t *testing.T, name, got string) {
 }
 
 // fits checks that a frame is no larger than its terminal.
-func fits(t testing.TB, text string, w, h int) {
-	t.Helper()
+func fits(tb testing.TB, text string, w, h int) {
+	tb.Helper()
 	lines := strings.Split(text, "\n")
 	if len(lines) > h {
-		t.Errorf("%d lines on a terminal of %d:\n%s", len(lines), h, text)
+		tb.Errorf("%d lines on a terminal of %d:\n%s", len(lines), h, text)
 	}
 	for i, l := range lines {
 		if width(l) > w {
-			t.Errorf("line %d is %d cells wide on a terminal of %d: %q", i, width(l), w, l)
+			tb.Errorf("line %d is %d cells wide on a terminal of %d: %q", i, width(l), w, l)
 		}
 	}
 }

@@ -249,7 +249,7 @@ func (s *planScreen) basis() reading {
 	p := s.plan
 	return reading{
 		name: "basis", title: "warnings and facts", what: "the plan's ID", copy: func() string { return p.ID },
-		lines: func(th *theme, w int) []line {
+		lines: func(_ *theme, w int) []line {
 			f := &facts{w: w, name: 12}
 			f.add("plan", p.ID)
 			f.add("application", p.Application)

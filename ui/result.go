@@ -163,7 +163,7 @@ func (s *resultScreen) title(mark string, w int) []line {
 		out[len(out)-1] = append(append(last, gap(2)), piece...)
 	}
 	if r.Proven() {
-		add(line{txt(strong, long(d.run.clock(d.now))+" after the incident")})
+		add(line{txt(strong, long(d.run.clock(d.now))+" after the "+origin(r))})
 	}
 	var right line
 	if target := r.Header.RTO; target > 0 {
@@ -185,6 +185,14 @@ func (s *resultScreen) title(mark string, w int) []line {
 		add(right)
 	}
 	return out
+}
+
+// origin is what the clock counts from.
+func origin(r recovery.Run) string {
+	if r.Header.Incident.IsZero() {
+		return "begin of the run"
+	}
+	return "incident"
 }
 
 func (s *resultScreen) timeLines(w int) []line {
@@ -226,12 +234,12 @@ func (s *resultScreen) phaseTimes(w int) []line {
 		at, ok := r.Phases[ph.ID]
 		text := ph.ID + " " + phaseWords[ph.ID] + " "
 		switch {
-		case !ok:
+		case !ok || at.IsZero():
 			text += "-"
 		case ph.ID == recovery.PhaseIncident:
 			text += hms(at)
 		default:
-			text += long(at.Sub(r.Header.Incident))
+			text += long(at.Sub(s.d.run.zero()))
 		}
 		piece := line{gap(1), txt(map[bool]tone{true: plain, false: muted}[ok], text), gap(2)}
 		if l.width()+piece.width() > w {
@@ -263,7 +271,7 @@ func (s *resultScreen) next(w int) []line {
 	if d.s.UndoCommand != nil && !r.Proven() && r.Outcome != recovery.OutcomeStale {
 		texts = append(texts, "Take back what was done with: "+d.s.UndoCommand(r.ID))
 	}
-	var out []line
+	out := make([]line, 0, len(texts))
 	for _, t := range texts {
 		out = append(out, hang(line{gap(3), txt(accent, "→ ")}, plain, t, w)...)
 	}

@@ -79,7 +79,7 @@ func (s *runScreen) offBeforeStart() string {
 func (s *runScreen) done() tea.Cmd {
 	d, task := s.d, *s.d.run.fold.Waiting
 	d.prompt = &prompt{
-		label: "Done: " + task.Ask + "?", keys: "enter yes, it is done  esc not yet",
+		label: "Done? " + task.Ask, bare: true, keys: "enter yes, it is done  esc not yet",
 		accept: func(string) tea.Cmd {
 			if w := d.run.fold.Waiting; w == nil || w.Name != task.Name {
 				d.say(markLook, "The run does not wait for that any more.")
@@ -266,7 +266,11 @@ func (s *runScreen) clock(p *page) {
 	d, r := s.d, s.d.run.fold
 	passed, target := d.run.clock(d.now), r.Header.RTO
 	if target <= 0 {
-		p.add(gap(1), txt(plain, "no RTO set · "+long(passed)+" since the incident"))
+		since := "since the incident"
+		if r.Header.Incident.IsZero() {
+			since = "since the run began; no incident was declared"
+		}
+		p.add(gap(1), txt(plain, "no RTO set · "+long(passed)+" "+since))
 		return
 	}
 	text := txt(plain, long(target-passed)+" left")
@@ -303,7 +307,8 @@ var phaseWords = map[string]string{
 // phases draws T0 to T8; the next one is named, all are where there is room.
 func (d *desk) phases(w int) line {
 	build := func(all bool) line {
-		l, next := line{gap(1)}, true
+		l, next := make(line, 1, 40), true
+		l[0] = gap(1)
 		for _, ph := range recovery.Phases() {
 			_, reached := d.run.fold.Phases[ph.ID]
 			mark, t := markNothing, muted

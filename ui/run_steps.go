@@ -202,8 +202,7 @@ func (d *desk) logText() reading {
 		},
 		lines: func(_ *theme, w int) []line {
 			var out []line
-			for i := len(d.run.fold.Log) - 1; i >= 0; i-- {
-				l := d.run.fold.Log[i]
+			for _, l := range slices.Backward(d.run.fold.Log) {
 				out = append(out, hang(line{gap(1), txt(muted, hms(l.Time)), gap(1), txt(muted, l.Step).left(3), gap(1)}, plain, l.Text, w)...)
 			}
 			return out
@@ -362,7 +361,7 @@ func (d *desk) stateText(id string) reading {
 			f.lines = append(f.lines, evidenceLines(th, e, w)...)
 		}
 		f.blank()
-		return append(f.lines, stepLines(th, st.Step, w)...)
+		return append(f.lines, stepLines(st.Step, w)...)
 	}
 	return r
 }

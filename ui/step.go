@@ -19,11 +19,11 @@ func stepText(steps []plans.Step, i int) reading {
 			}
 			return strings.Join(st.CLI, "\n")
 		},
-		lines: func(th *theme, w int) []line { return stepLines(th, st, w) },
+		lines: func(_ *theme, w int) []line { return stepLines(st, w) },
 	}
 }
 
-func stepLines(th *theme, st plans.Step, w int) []line {
+func stepLines(st plans.Step, w int) []line {
 	f := &facts{w: w, name: 10}
 	f.lines = append(f.lines, hang(line{gap(1), txtf(muted, "%s ", st.ID)}, strong, st.Title, w)...)
 	f.blank()

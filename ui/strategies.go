@@ -124,13 +124,12 @@ func (s *strategiesScreen) view(w, h int) string {
 		number := txtf(muted, "%d ", i+1)
 		name := txt(plain, strategyName(o.Strategy)).left(20)
 		l = append(l, number, name, gap(1))
-		if !o.Available {
+		switch {
+		case !o.Available:
 			l = append(l, s.d.th.mark(markNothing), txt(muted, " not possible: "+o.Reason))
-		} else if ax.width > 0 {
-			l = append(l, ax.bar(o)...)
-			l = append(l, gap(1))
-			l = append(l, s.fits(o)...)
-		} else {
+		case ax.width > 0:
+			l = append(append(append(l, ax.bar(o)...), gap(1)), s.fits(o)...)
+		default:
 			l = append(l, s.fits(o)...)
 		}
 		p.add(l...)
@@ -195,7 +194,10 @@ func (s *strategiesScreen) axis(w int) axis {
 			break
 		}
 	}
-	a.span = max(a.step, (longest+a.step-1)/a.step*a.step)
+	a.span = a.step
+	for a.span < longest {
+		a.span += a.step
+	}
 	if ok && left > 0 && left < a.span {
 		a.rto = a.column(left)
 	}
@@ -247,33 +249,33 @@ func (s *strategiesScreen) details(p *page) {
 		return
 	}
 	p.add(gap(1), txtf(strong, "%d %s", s.at+1, strategyName(o.Strategy)))
-	row := func(name string, t tone, text string) {
-		p.addLines(hang(line{gap(3), txt(muted, name).left(13)}, t, text, p.w)...)
+	row := func(name, text string) {
+		p.addLines(hang(line{gap(3), txt(muted, name).left(13)}, plain, text, p.w)...)
 	}
 	if !o.Available {
-		row("not now", plain, o.Reason)
+		row("not now", o.Reason)
 	} else {
-		row("good for", plain, o.Reason)
+		row("good for", o.Reason)
 	}
 	if e := o.Estimate; e != nil {
-		row("time", plain, long(e.Low)+" to "+long(e.High)+", "+grouped(e.Records)+" records")
+		row("time", long(e.Low)+" to "+long(e.High)+", "+grouped(e.Records)+" records")
 		if left, ok := s.rtoLeft(); ok {
-			row("", plain, s.againstTarget(*e, left))
+			row("", s.againstTarget(*e, left))
 		}
 		from := e.From
 		if e.Assumed {
 			from = "assumed, not measured: " + from
 		}
-		row("estimated", plain, from)
+		row("estimated", from)
 	} else if o.Available {
-		row("time", plain, "? not known: nothing was measured yet")
+		row("time", "? not known: nothing was measured yet")
 	}
 	for i, n := range o.Notes {
 		name := ""
 		if i == 0 {
 			name = "it costs"
 		}
-		row(name, plain, n)
+		row(name, n)
 	}
 }
 

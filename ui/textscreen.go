@@ -112,7 +112,7 @@ func (f *facts) grid(cols []column, n int, cells func(i int) []string) {
 		}
 		f.lines = append(f.lines, l)
 	}
-	var titles []string
+	titles := make([]string, 0, len(cols))
 	for _, c := range cols {
 		titles = append(titles, c.title)
 	}
