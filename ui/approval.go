@@ -21,7 +21,7 @@ type approvalScreen struct {
 }
 
 func newApprovalScreen(d *desk, p plans.Plan) *approvalScreen {
-	s := &approvalScreen{d: d, plan: p, named: !d.s.Production}
+	s := &approvalScreen{d: d, plan: p, named: !d.s.Production || d.s.Context == ""}
 	s.resize()
 	s.ask()
 	return s
@@ -55,11 +55,13 @@ func (s *approvalScreen) ask() {
 	}
 }
 
+// wanted is what is to be typed, as it is seen: an ID with characters that no
+// keyboard has is typed with their escapes.
 func (s *approvalScreen) wanted() string {
 	if !s.named {
-		return s.d.s.Context
+		return txt(plain, s.d.s.Context).text
 	}
-	return s.plan.Application
+	return txt(plain, s.plan.Application).text
 }
 
 func (s *approvalScreen) progress(v, want string) string {
@@ -126,7 +128,7 @@ func (s *approvalScreen) actions() []action {
 func (s *approvalScreen) head() head {
 	return head{
 		name: "approve", title: "approve", status: line{txt(plain, s.body.place())},
-		unlocked: s.named && s.typed == s.plan.Application || s.request.out,
+		unlocked: s.named && s.typed == s.wanted() || s.request.out,
 	}
 }
 

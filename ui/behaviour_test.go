@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"image/color"
 	"io"
 	"slices"
 	"strings"
@@ -607,4 +608,43 @@ func TestLeavingDropsQuestions(t *testing.T) {
 		t.Fatal("the question still waits")
 	}
 	d.sees("shipment-tracker")
+}
+
+// TestOpenAtOnce: an application or a run that main names is there at the start.
+func TestOpenAtOnce(t *testing.T) {
+	d := drive(t, 80, 24, func(_ *fake, s *Session) { s.Application = "order-processor" }).settle()
+	d.sees("applications › order-processor", "changelog missing")
+	d.press("esc")
+	d.sees("shipment-tracker")
+	d = drive(t, 80, 24, func(_ *fake, s *Session) { s.RunID = runID })
+	d.sees("attaching to run " + runID)
+}
+
+// TestHostileIDIsTypedAsSeen: an application whose ID no keyboard can write is
+// approved by what the screen shows.
+func TestHostileIDIsTypedAsSeen(t *testing.T) {
+	d := drive(t, 80, 24, func(f *fake, _ *Session) { f.plan.Application = "shop\u202e\x07" }).settle()
+	d.press("enter")
+	d.settle().press("c", "enter", "p")
+	d.settle().press("a")
+	d.sees(`shop\u202e\x07`)
+	d.write(`shop\u202e\x07`)
+	d.sees("UNLOCKED")
+}
+
+// TestBackground: the tones follow the terminal's background, and only a
+// terminal that can answer is asked for it.
+func TestBackground(t *testing.T) {
+	d := drive(t, 80, 24).settle()
+	dark := d.m.View().Content
+	d.send(tea.BackgroundColorMsg{Color: color.White})
+	if d.m.View().Content == dark {
+		t.Error("the same colours on white")
+	}
+	if msgs := run(t, d.send(tea.EnvMsg{"TERM=dumb"})); len(msgs) != 0 {
+		t.Errorf("asked a dumb terminal: %v", msgs)
+	}
+	if msgs := run(t, d.send(tea.EnvMsg{"TERM=xterm"})); len(msgs) != 1 {
+		t.Errorf("asked %v", msgs)
+	}
 }

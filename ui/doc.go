@@ -15,7 +15,8 @@
 // An answer carries the number of its question, and a stale one is dropped.
 //
 // Delivery: the run's events are asked for by one command at a time, so they
-// arrive in order; nothing is ever pushed into the program from outside. Methods
-// of [Session] are called from commands, on goroutines of Bubble Tea, never from
-// Update or View, except Now, ResumeCommand and Explorer's none.
+// arrive in order; nothing is ever pushed into the program from outside. What a
+// [Session] holds is called from commands, on goroutines of Bubble Tea, and may
+// wait there; only Now, ResumeCommand and UndoCommand are called while a message
+// is handled or a frame is drawn, and must not.
 package ui

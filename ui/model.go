@@ -42,7 +42,7 @@ func nextTick() tea.Cmd {
 // Init implements tea.Model.
 func (m *Model) Init() tea.Cmd {
 	d := m.d
-	cmds := []tea.Cmd{nextTick(), tea.RequestBackgroundColor}
+	cmds := []tea.Cmd{nextTick()}
 	if apps, ok := d.stack[0].(*appsScreen); ok {
 		cmds = append(cmds, apps.refresh())
 	}
@@ -90,8 +90,8 @@ func (m *Model) route(msg tea.Msg) tea.Cmd {
 		d.retheme()
 		return d.all(relookMsg{})
 	case tea.EnvMsg:
-		d.environment(msg)
-		return d.all(relookMsg{})
+		cmd := d.environment(msg)
+		return tea.Batch(cmd, d.all(relookMsg{}))
 	case tickMsg:
 		return tea.Batch(nextTick(), d.top().handle(msg))
 	case answer[happened]:
@@ -117,8 +117,9 @@ func (d *desk) all(msg tea.Msg) tea.Cmd {
 }
 
 // environment learns what the terminal can draw and what stands between it and
-// us, from the terminal's side of an SSH session.
-func (d *desk) environment(env tea.EnvMsg) {
+// us, from the terminal's side of an SSH session. A terminal that can answer is
+// asked for its background.
+func (d *desk) environment(env tea.EnvMsg) tea.Cmd {
 	switch {
 	case env.Getenv("TMUX") != "":
 		d.mux = "tmux"
@@ -133,8 +134,13 @@ func (d *desk) environment(env tea.EnvMsg) {
 	}
 	utf8 := locale == "" || strings.Contains(strings.ToUpper(strings.ReplaceAll(locale, "-", "")), "UTF8")
 	term := env.Getenv("TERM")
-	d.look.ascii = d.s.ASCII || term == "dumb" || term == "linux" || !utf8
+	simple := term == "dumb" || term == "linux"
+	d.look.ascii = d.s.ASCII || simple || !utf8
 	d.retheme()
+	if simple {
+		return nil
+	}
+	return tea.RequestBackgroundColor
 }
 
 func (m *Model) key(msg tea.KeyPressMsg) tea.Cmd {

@@ -81,7 +81,7 @@ func (s *planScreen) cells(st plans.Step) []span {
 	if st.Risk == plans.Destructive {
 		mark = s.d.th.mark(markBad)
 	}
-	return []span{mark, txt(muted, st.ID), txt(plain, st.Title), txt(muted, exactly(st)), s.d.riskText(st)}
+	return []span{mark, txt(muted, st.ID), txt(plain, st.Title), txt(muted, exactly(st)), riskText(st)}
 }
 
 // exactly is a step's object in a few words.
@@ -125,7 +125,7 @@ func commitText(offset *int64, none string) string {
 }
 
 // riskText says what a step can cost.
-func (d *desk) riskText(st plans.Step) span {
+func riskText(st plans.Step) span {
 	switch st.Risk {
 	case plans.ReadOnly:
 		return txt(muted, "read-only")

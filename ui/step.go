@@ -27,12 +27,8 @@ func stepLines(st plans.Step, w int) []line {
 	f := &facts{w: w, name: 10}
 	f.lines = append(f.lines, hang(line{gap(1), txtf(muted, "%s ", st.ID)}, strong, st.Title, w)...)
 	f.blank()
-	risk := plain
-	text := string(st.Risk)
-	if st.Risk == plans.Destructive {
-		risk, text = danger, markBad+" cannot be undone"
-	}
-	f.toned("risk", risk, text)
+	risk := riskText(st)
+	f.toned("risk", risk.tone, risk.text)
 	f.add("undo", st.Undo)
 	if st.Deadline > 0 {
 		f.add("waits", "at most "+long(time.Duration(st.Deadline)*time.Second))

@@ -27,7 +27,8 @@ type table[T any] struct {
 	cells func(T) []span // one for each column
 
 	rows   []T
-	shown  []int // rows that pass the filter
+	lower  []string // what the filter looks at, in lower case
+	shown  []int    // rows that pass the filter
 	filter string
 	chosen string // key of the selection
 	at     int    // its place in shown
@@ -38,7 +39,10 @@ type table[T any] struct {
 // set replaces the rows. The selection stays with its row; when that is gone,
 // the row in its place is selected.
 func (t *table[T]) set(rows []T) {
-	t.rows = rows
+	t.rows, t.lower = rows, t.lower[:0]
+	for _, r := range rows {
+		t.lower = append(t.lower, strings.ToLower(t.text(r)))
+	}
 	t.refilter()
 }
 
@@ -47,7 +51,7 @@ func (t *table[T]) refilter() {
 	want, negate := strings.CutPrefix(strings.ToLower(t.filter), "!")
 	found := -1
 	for i, r := range t.rows {
-		if want != "" && strings.Contains(strings.ToLower(t.text(r)), want) == negate {
+		if want != "" && strings.Contains(t.lower[i], want) == negate {
 			continue
 		}
 		if t.key(r) == t.chosen {
