@@ -24,7 +24,7 @@ func TestRebuild(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			a := newApp(t, sharedBroker(t), appOptions{
-				id: "rebuild" + c.name, protocol: c.protocol, guarantee: c.guarantee, flags: map[string]string{"threads": "2"},
+				id: "rebuild" + c.name, protocol: c.protocol, guarantee: c.guarantee, flags: map[string]string{"threads": "2", "commit-interval-ms": "1000"},
 			})
 			want := a.loadAndStop(c.orders)
 			a.loseState(t)
