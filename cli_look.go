@@ -2,11 +2,15 @@ package main
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"resurge/internal/headless"
 	"resurge/recovery"
+	"resurge/streams"
 )
 
 func (c *cli) appsCommand() *cobra.Command {
@@ -49,7 +53,11 @@ func (c *cli) describeCommand() *cobra.Command {
 				return err
 			}
 			defer l.cluster.Close()
-			inv, err := l.discoverer().Discover(cmd.Context(), args[0], c.hints(args[0]), nil)
+			hints, err := c.hints(args[0])
+			if err != nil {
+				return err
+			}
+			inv, err := l.discoverer().Discover(cmd.Context(), args[0], hints, nil)
 			if err != nil {
 				return err
 			}
@@ -76,8 +84,33 @@ func (c *cli) infoCommand() *cobra.Command {
 	}
 }
 
-// hints is what the configuration says about an application.
-func (c *cli) hints(app string) recovery.Hints {
-	a := c.application(app)
-	return recovery.Hints{Inputs: a.Inputs, Outputs: a.Outputs, Globals: a.Globals, StateDir: a.StateDir}
+// hints is what the configuration says about an application, its imported
+// topology included.
+func (c *cli) hints(app string) (recovery.Hints, error) { return c.hintsOf(app, c.application(app)) }
+
+func (c *cli) hintsOf(app string, a applicationConfig) (recovery.Hints, error) {
+	h := recovery.Hints{Inputs: a.Inputs, Outputs: a.Outputs, Globals: a.Globals, Stores: a.Stores, StateDir: a.StateDir}
+	if a.Topology == "" {
+		return h, nil
+	}
+	path := a.Topology
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(c.paths.Config), path)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return h, usageError("topology of "+app, err, "it is the text of Topology#describe(), beside the configuration")
+	}
+	t, err := streams.ParseTopology(string(text))
+	if err != nil {
+		return h, usageError("topology "+path, err, "it is the text of Topology#describe()")
+	}
+	for _, sink := range t.SinkTopics(app) {
+		if !streams.LooksInternal(sink) && !slices.Contains(h.Outputs, sink) {
+			h.Outputs = append(h.Outputs, sink)
+		}
+	}
+	h.Globals = append(h.Globals, t.GlobalTopics()...)
+	h.Stores = append(h.Stores, t.Stores()...)
+	return h, nil
 }

@@ -108,8 +108,12 @@ func (c *cli) showPlan(p plans.Plan, out string) error {
 
 // request turns flags into what is asked of the engine.
 func (c *cli) request(app string, f planFlags) (recovery.Request, error) {
+	hints, err := c.hints(app)
+	if err != nil {
+		return recovery.Request{}, err
+	}
 	req := recovery.Request{
-		Application: app, Strategy: plans.Strategy(f.strategy), Hints: c.hints(app),
+		Application: app, Strategy: plans.Strategy(f.strategy), Hints: hints,
 		NoStop: f.noStop, NoStart: f.noStart, RemoveMembers: f.removeMembers, RecreateRepartition: f.recreateRepartition,
 		Hooks: c.application(app).Hooks.tasks(), EmptyWithin: f.emptyWithin, CaughtUpWithin: f.caughtUpWithin,
 	}

@@ -88,7 +88,7 @@ func (c *cli) rehearse(ctx context.Context, scenario string, records int) (err e
 
 // rehearsedApplication is what an operator's configuration would say.
 func rehearsedApplication(box *sandbox.Sandbox) applicationConfig {
-	a := applicationConfig{RTO: duration(5 * time.Minute), Outputs: box.Outputs()}
+	a := applicationConfig{RTO: duration(5 * time.Minute), Inputs: box.Inputs(), Outputs: box.Outputs(), Stores: []string{"totals", "per-minute", "item-totals"}}
 	for _, i := range box.Instances() {
 		a.Instances = append(a.Instances, i.Addr)
 		a.StateDir = filepath.Dir(i.StateDir) + "/*"
@@ -121,9 +121,13 @@ func (r *rehearsal) Perform(ctx context.Context, task string) (string, error) {
 func (c *cli) playRehearsal(ctx context.Context, r *rehearsal) error {
 	app := r.box.Application()
 	d := r.link.discoverer()
+	hints, err := c.hintsOf(app, r.app)
+	if err != nil {
+		return err
+	}
 	req := recovery.Request{
 		Application: app, Strategy: plans.Rebuild, Hooks: allTasks(),
-		Hints: recovery.Hints{Inputs: r.box.Inputs(), Outputs: r.app.Outputs, StateDir: r.app.StateDir},
+		Hints: hints,
 	}
 	inv, err := d.Discover(ctx, app, req.Hints, nil)
 	if err != nil {

@@ -35,6 +35,7 @@ type applicationConfig struct {
 	Inputs    []string    `yaml:"inputs"`
 	Outputs   []string    `yaml:"outputs"`
 	Globals   []string    `yaml:"globals"`
+	Stores    []string    `yaml:"stores"`
 	StateDir  string      `yaml:"state_dir"`
 	Instances []string    `yaml:"instances"`
 	Hooks     hooksConfig `yaml:"hooks"`

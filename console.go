@@ -97,18 +97,15 @@ func (d *desk) Survey(ctx context.Context) (recovery.Survey, error) {
 	return d.link.discoverer().Survey(ctx)
 }
 
-func (d *desk) hints(app string) recovery.Hints {
-	a := d.config(app)
-	h := recovery.Hints{Inputs: a.Inputs, Outputs: a.Outputs, Globals: a.Globals, StateDir: a.StateDir}
-	if d.practice != nil {
-		h.Inputs = d.practice.box.Inputs()
-	}
-	return h
-}
+func (d *desk) hints(app string) (recovery.Hints, error) { return d.c.hintsOf(app, d.config(app)) }
 
 // Inspect implements ui.Explorer.
 func (d *desk) Inspect(ctx context.Context, app string) (recovery.Inventory, recovery.Assessment, error) {
-	inv, err := d.link.discoverer().Discover(ctx, app, d.hints(app), nil)
+	hints, err := d.hints(app)
+	if err != nil {
+		return recovery.Inventory{}, recovery.Assessment{}, err
+	}
+	inv, err := d.link.discoverer().Discover(ctx, app, hints, nil)
 	if err != nil {
 		return inv, recovery.Assessment{}, err
 	}
@@ -118,8 +115,11 @@ func (d *desk) Inspect(ctx context.Context, app string) (recovery.Inventory, rec
 // Plan implements ui.Explorer. What the configuration says stands beside what
 // the console's form asked for.
 func (d *desk) Plan(ctx context.Context, req recovery.Request) (plans.Plan, error) {
-	h := d.hints(req.Application)
-	req.Hints.Outputs, req.Hints.Globals, req.Hints.StateDir = h.Outputs, h.Globals, h.StateDir
+	h, err := d.hints(req.Application)
+	if err != nil {
+		return plans.Plan{}, err
+	}
+	req.Hints.Outputs, req.Hints.Globals, req.Hints.Stores, req.Hints.StateDir = h.Outputs, h.Globals, h.Stores, h.StateDir
 	if len(req.Hints.Inputs) == 0 {
 		req.Hints.Inputs = h.Inputs
 	}

@@ -37,7 +37,6 @@ func startProcess(name string, argv, env []string) (*process, error) {
 	}
 	go func() {
 		p.err = p.cmd.Wait()
-		fmt.Println("CPU", p.name, p.cmd.ProcessState.UserTime(), p.cmd.ProcessState.SystemTime())
 		close(p.done)
 	}()
 	return p, nil

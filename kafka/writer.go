@@ -105,7 +105,10 @@ func (t *tally) err() error {
 	if f.Kind == streams.FaultActive {
 		f.Message = "the group still has members (" + f.Message + ")"
 	}
-	return &faultError{Fault: inDoubt(f), cause: kerr.ErrorForCode(t.codes[0])}
+	if f.Kind == streams.FaultUnreachable {
+		f = inDoubt(f)
+	}
+	return &faultError{Fault: f, cause: kerr.ErrorForCode(t.codes[0])}
 }
 
 func some(names []string) string {

@@ -109,6 +109,8 @@ type Hints struct {
 	Intermediates []string `json:"intermediates,omitempty"`
 	Outputs       []string `json:"outputs,omitempty"`
 	Globals       []string `json:"globals,omitempty"`
+	// Stores are the logged state stores that the topology names.
+	Stores []string `json:"stores,omitempty"`
 	// Internal selects the internal topics to delete; empty: all owned.
 	Internal []string `json:"internal,omitempty"`
 	// StateDir is state.dir on the instances; empty: not known.

@@ -42,15 +42,37 @@ func groupFindings(inv Inventory) []Finding {
 	case !g.Exists:
 		return []Finding{{Level: LevelBad, Name: "no group", Detail: "no group of this name exists: its offsets have expired or were deleted", Advice: "a start would begin at the application's reset policy"}}
 	case len(g.Members) == 0:
-		return []Finding{{Level: LevelLook, Name: "group empty", Detail: "no member is in the group: the application is not running"}}
+		return []Finding{{Level: LevelLook, Name: "group empty", Detail: "no member is in the group: the application is not running" + waiting(inv)}}
 	case g.State != "Stable":
 		return []Finding{{Level: LevelLook, Name: "group unsettled", Detail: fmt.Sprintf("state %s with %d members", g.State, len(g.Members))}}
 	}
 	return []Finding{{Level: LevelOK, Name: "group stable", Detail: fmt.Sprintf("%d %s", len(g.Members), plural(len(g.Members), "member"))}}
 }
 
+// waiting says how much the inputs hold that nobody reads.
+func waiting(inv Inventory) string {
+	var lag int64
+	for _, t := range inv.ByRole(streams.RoleInput) {
+		n, ok := t.Lag()
+		if !ok {
+			return ""
+		}
+		lag += n
+	}
+	if lag <= 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d input records wait", lag)
+}
+
 func topicFindings(inv Inventory) []Finding {
 	var out []Finding
+	for _, store := range inv.Hints.Stores {
+		name := streams.ChangelogTopic(inv.Application, store)
+		if _, ok := inv.Topic(name); !ok {
+			out = append(out, Finding{Level: LevelLook, Name: "changelog missing", Detail: name + " does not exist, its store is in the topology", Advice: "a rebuild makes it anew; a store without logging, or a table that reuses its source topic, has none"})
+		}
+	}
 	for _, t := range inv.Topics {
 		switch {
 		case t.Fault != nil && t.Fault.Kind == streams.FaultNotFound && t.Role != streams.RoleLookalike:
@@ -164,7 +186,7 @@ func rebuildOption(inv Inventory) Option {
 	}
 	o.Estimate = &Estimate{
 		Low: startUp + rate(records, fastReplay), High: startUp + rate(records, slowReplay), Records: records, Assumed: true,
-		From: fmt.Sprintf("assumed %d to %d records/s: nothing was measured on this cluster yet", slowReplay, fastReplay),
+		From: fmt.Sprintf("%d to %d records/s; nothing was measured on this cluster yet", slowReplay, fastReplay),
 	}
 	if len(inputs) == 0 {
 		o.Notes = append(o.Notes, "no input is known: name them with --input-topics")

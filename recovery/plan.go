@@ -2,6 +2,7 @@ package recovery
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -70,6 +71,11 @@ func plural(n int, word string) string {
 	return word + "s"
 }
 
+// legalName is what topics, and so application IDs with internal topics, can be
+// named (Kafka's Topic.validate). It also keeps directories made from the ID
+// inside state.dir.
+var legalName = regexp.MustCompile(`^[a-zA-Z0-9_-][a-zA-Z0-9._-]*$`)
+
 // plannable refuses what no plan can be made for.
 func plannable(inv Inventory, req Request) error {
 	switch {
@@ -77,6 +83,8 @@ func plannable(inv Inventory, req Request) error {
 		return refuse(OutcomeUsage, "use --strategy rebuild", "strategy %q is not available yet", string(req.Strategy))
 	case inv.Group.Fault != nil:
 		return fmt.Errorf("the state of the group is not known: %w", inv.Group.Fault)
+	case !legalName.MatchString(inv.Application):
+		return refuse(OutcomeBlocked, "check the application ID", "%s cannot be the ID of a Kafka Streams application with internal topics: topics are not named so", streams.Quote(inv.Application))
 	case inv.Cluster.ID == "":
 		return refuse(OutcomeBlocked, "plans name their cluster: a broker older than 0.10.1 cannot be used", "the cluster has no ID")
 	case inv.Group.Exists && inv.Group.Protocol != streams.ProtocolClassic && inv.Group.Protocol != streams.ProtocolStreams && inv.Group.Protocol != streams.ProtocolUnknown:

@@ -122,7 +122,12 @@ func golden() map[string]func(*testing.T, int, int) *driver {
 		"07-run-waits": atEnd(newScript().toStop().
 			at(30, recovery.Event{Type: recovery.TaskDone, Step: "2", By: "mira", Message: "stop: acknowledged by mira"}).verified(30, "2").step(30, "3").
 			at(31, recovery.Event{Type: recovery.StepWaiting, Step: "3", Message: "3 members are left: order-processor-3f0c on /10.0.3.11, last seen 4s ago"}), 20*time.Second),
-		"08-result-late":    atEnd(newScript().toEnd(recovery.OutcomeRTOMissed, goodProof()...), 2*time.Second),
+		"08-result-late": func(t *testing.T, w, h int) *driver {
+			t.Helper()
+			s := newScript().toEnd(recovery.OutcomeRTOMissed, goodProof()...)
+			s.events[0].Header.RTO = 20 * time.Minute
+			return atEnd(s, 2*time.Second)(t, w, h)
+		},
 		"08-result-partial": atEnd(partial(), 2*time.Second),
 		"09-help":           open("enter", "2", "?"),
 	}

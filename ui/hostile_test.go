@@ -6,8 +6,10 @@ import (
 	"go/parser"
 	"go/token"
 	"math/rand/v2"
+	"os"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -15,6 +17,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 	"github.com/charmbracelet/colorprofile"
+	"github.com/charmbracelet/x/ansi"
 
 	"resurge/plans"
 	"resurge/recovery"
@@ -213,14 +216,19 @@ func TestCopyRoutes(t *testing.T) {
 func TestB91_Widths(t *testing.T) {
 	ours := markGood + markLook + markBad + markNothing + markWorking + markUnknown + "─│›▸▶→×–█▓▒░▏▎▍▌▋▊▉▁▂▃▄▅▆▇"
 	for _, r := range ours {
-		if width(string(r)) != 1 {
-			t.Errorf("%q is %d cells wide", r, width(string(r)))
+		if n := ansi.StringWidth(string(r)); n != 1 || !drawn(r) && r >= 0x80 {
+			t.Errorf("%q is %d cells wide, known %v", r, n, drawn(r))
 		}
 		if r >= 0x80 && (toASCII.Replace(string(r)) == string(r) || len(toASCII.Replace(string(r))) != 1) {
 			t.Errorf("%q has no ASCII form of one character", r)
 		}
 		if r >= 0x1f000 || r >= 0x2600 && r < 0x2700 {
 			t.Errorf("%q is an emoji in some terminals", r)
+		}
+	}
+	for r := rune(0x80); r < 0x3000; r++ {
+		if drawn(r) && ansi.StringWidth(string(r)) != 1 {
+			t.Errorf("%q is not one cell wide", r)
 		}
 	}
 	for in, want := range map[string]string{"orders": "orders", "注文": "注文", "✅ done": `\u{2705} done`, "e\u0301": `e\u{301}`, "🇩🇪": `\u{1f1e9}\u{1f1ea}`, "naïve": "naïve"} {
@@ -303,8 +311,8 @@ func TestChokePoint(t *testing.T) {
 // no more lines than it has, and nothing panics.
 func TestAnySizeAnyEvents(t *testing.T) {
 	rounds := 60
-	if testing.Short() {
-		rounds = 10
+	if n, err := strconv.Atoi(os.Getenv("RESURGE_UI_ROUNDS")); err == nil {
+		rounds = n
 	}
 	keys := append(strings.Split("abcdefghijklmnoprstuvwxyzGNY12349/: ", ""), "enter", "enter", "enter", "esc", "tab", "up", "down", "left", "right", "pgup", "pgdown", "ctrl+d", "ctrl+u")
 	for seed := range uint64(rounds) {

@@ -23,22 +23,34 @@ type line []span
 
 // txt is the choke point: the only way from a string to the screen.
 func txt(t tone, s string) span {
-	if !steady(s) {
-		s = safe(s)
+	if n, ok := steady(s); ok {
+		return span{text: s, width: n, tone: t}
 	}
+	s = safe(s)
 	return span{text: s, width: width(s), tone: t}
 }
 
 func txtf(t tone, format string, args ...any) span { return txt(t, fmt.Sprintf(format, args...)) }
 
-// steady reports whether s is printable ASCII, which is almost everything.
-func steady(s string) bool {
-	for i := range len(s) {
-		if s[i] < 0x20 || s[i] > 0x7e {
-			return false
+// steady reports whether s is printable ASCII and what we draw with, which is
+// almost everything, and how many cells that takes: one for each character.
+func steady(s string) (cells int, ok bool) {
+	for _, r := range s {
+		if (r < 0x20 || r > 0x7e) && !drawn(r) {
+			return 0, false
 		}
+		cells++
 	}
-	return true
+	return cells, true
+}
+
+// drawn reports whether the character is one of those that we draw with.
+func drawn(r rune) bool {
+	switch r {
+	case '…', '·', '✓', '✗', '›', '▸', '▶', '→', '×', '–', '─', '│':
+		return true
+	}
+	return r >= '▁' && r <= '▓'
 }
 
 func isASCII(s string) bool {
@@ -83,8 +95,8 @@ func unsteady(r rune) bool {
 }
 
 func width(s string) int {
-	if isASCII(s) {
-		return len(s)
+	if n, ok := steady(s); ok {
+		return n
 	}
 	return ansi.StringWidth(s)
 }

@@ -177,7 +177,7 @@ func (p *printer) option(o recovery.Option) {
 	}
 	p.f("  %-2s %-18s %s\n", mark, o.Strategy, streams.Quote(o.Reason))
 	if e := o.Estimate; e != nil {
-		p.f("     %-18s %s to %s for %s records, %s\n", "", Short(e.Low), Short(e.High), Group(e.Records), streams.Quote(e.From))
+		p.f("     %-18s %s to %s for %s records, %s %s\n", "", Short(e.Low), Short(e.High), Group(e.Records), source(e), streams.Quote(e.From))
 	}
 	for _, n := range o.Notes {
 		p.f("     %-18s %s\n", "", streams.Quote(n))
@@ -290,4 +290,11 @@ func Runs(w io.Writer, rows []RunRow) error {
 	}
 	p.table(out)
 	return p.err
+}
+
+func source(e *recovery.Estimate) string {
+	if e.Assumed {
+		return "assumed"
+	}
+	return "from"
 }
