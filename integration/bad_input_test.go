@@ -104,7 +104,7 @@ func TestUnreachable(t *testing.T) {
 	for name, addr := range map[string]string{"Refused": loopback(ports[0]), "Silent": silent.Addr().String()} {
 		t.Run(name, func(t *testing.T) {
 			r := newConsole(t, addr, "").run(t, "apps").requireCode(t, exitUnreachable).requireSays(t, addr)
-			if r.took > 10*time.Second {
+			if r.took > 11*time.Second { // ten for the broker, one for a busy machine
 				t.Errorf("took %v", r.took)
 			}
 		})

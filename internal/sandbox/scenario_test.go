@@ -175,7 +175,8 @@ func TestStartFails(t *testing.T) {
 
 // The one test on real sockets and the real clock.
 func TestStartOnSockets(t *testing.T) {
-	s, err := Start(t.Context(), Options{Records: 2000})
+	logs := t.TempDir()
+	s, err := Start(t.Context(), Options{Records: 2000, LogDir: logs})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,6 +186,9 @@ func TestStartOnSockets(t *testing.T) {
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
+	}
+	if len(files(t, logs)) == 0 {
+		t.Error("the cluster wrote nothing to its log directory")
 	}
 	if left := files(t, dir); len(left) > 0 {
 		t.Errorf("temporary directory keeps %v", left)
