@@ -125,7 +125,11 @@ func (t *text) waiting(at string, e recovery.Event) error {
 }
 
 func (t *text) checked(at string, e recovery.Event) error {
-	if err := t.line(at, e.Step, e.Message); err != nil {
+	message := e.Message
+	if e.Type == recovery.StepFailed {
+		message = "FAILED: " + message
+	}
+	if err := t.line(at, e.Step, message); err != nil {
 		return err
 	}
 	for _, c := range e.Evidence {

@@ -66,7 +66,7 @@ func number[T int | int64](n *T) string {
 // Apps prints the applications of a cluster.
 func Apps(w io.Writer, s recovery.Survey) error {
 	p := &printer{w: w}
-	p.f("cluster %s, %d brokers\n\n", streams.Quote(s.Cluster.ID), len(s.Cluster.Brokers))
+	p.f("cluster %s, %d %s\n\n", streams.Quote(s.Cluster.ID), len(s.Cluster.Brokers), plural(len(s.Cluster.Brokers), "broker"))
 	rows := append(make([][]string, 0, 1+len(s.Rows)), []string{"", "APPLICATION", "STATE", "PROTOCOL", "MEMBERS", "STORES", "LAG", "WORST"})
 	for _, r := range s.Rows {
 		rows = append(rows, []string{
@@ -89,7 +89,7 @@ func Apps(w io.Writer, s recovery.Survey) error {
 func Describe(w io.Writer, inv recovery.Inventory, a recovery.Assessment) error {
 	p := &printer{w: w}
 	g := inv.Group
-	p.f("%s on cluster %s\ngroup: %s, %s protocol, %d members\n\n", streams.Quote(inv.Application), streams.Quote(inv.Cluster.ID), groupState(g), g.Protocol, len(g.Members))
+	p.f("%s on cluster %s\ngroup: %s, %s protocol, %d %s\n\n", streams.Quote(inv.Application), streams.Quote(inv.Cluster.ID), groupState(g), g.Protocol, len(g.Members), plural(len(g.Members), "member"))
 	for _, f := range a.Findings {
 		p.f("  %-2s %-18s %s\n", levelMark(f.Level), streams.Quote(f.Name), streams.Quote(f.Detail))
 		if f.Advice != "" {
