@@ -346,7 +346,7 @@ func TestCtrlC(t *testing.T) {
 	t.Run("running pauses, then stops and quits", func(t *testing.T) {
 		d, _ := following(t, newScript().toWatch())
 		run(t, d.press("ctrl+c"))
-		d.sees("Pausing after step 10. Press ctrl-c again to stop safely and quit, c to con")
+		d.sees("Pausing after step 10. ctrl-c again stops safely and quits; c continues.")
 		msgs := run(t, d.press("ctrl+c"))
 		if got := d.f.heard(); !slices.Equal(got, []string{"pause", "stop"}) {
 			t.Errorf("calls %v", got)
@@ -647,4 +647,22 @@ func TestBackground(t *testing.T) {
 	if msgs := run(t, d.send(tea.EnvMsg{"TERM=xterm"})); len(msgs) != 1 {
 		t.Errorf("asked %v", msgs)
 	}
+}
+
+// TestClockOfWhatIsSeen: the RTO is the open application's, and an ended run
+// does not lend its clock to another application.
+func TestClockOfWhatIsSeen(t *testing.T) {
+	d := drive(t, 80, 24, func(_ *fake, s *Session) {
+		s.RTO = 0
+		s.TargetOf = func(app string) time.Duration { return map[string]time.Duration{"order-processor": 15 * time.Minute}[app] }
+	}).settle()
+	d.sees("+13:00 no RTO set")
+	d.press("enter")
+	d.settle().sees("+13:00 of RTO 15m")
+	d.press("c")
+	d.sees("│RTO")
+	d, _ = following(t, newScript().toEnd(recovery.OutcomeVerified, goodProof()...))
+	d.sees("+23:39 of RTO 30m")
+	d.press("esc", "esc")
+	d.sees("shipment-tracker").misses("+23:39")
 }

@@ -2,6 +2,7 @@ package ui
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -195,7 +196,7 @@ func brief(err error) string {
 func (d *desk) rto() line {
 	incident, target := d.s.Incident, d.target()
 	now := d.now
-	if h := d.run.fold.Header; !h.Incident.IsZero() && d.run.shown() {
+	if h := d.run.fold.Header; !h.Incident.IsZero() && d.onRun() {
 		incident = h.Incident
 		now = incident.Add(d.run.clock(d.now))
 	}
@@ -215,10 +216,28 @@ func (d *desk) rto() line {
 	return append(l, txt(plain, " of RTO "+short(target)))
 }
 
-// target is the RTO: the run's own where there is a run.
+// onRun reports whether the clock is the run's: while it is active, and where it
+// is looked at.
+func (d *desk) onRun() bool {
+	return d.run.shown() && (d.run.active() || d.runOpen())
+}
+
+// runOpen reports whether the run's screen is among the open ones.
+func (d *desk) runOpen() bool {
+	return slices.ContainsFunc(d.stack, func(s screen) bool { _, ok := s.(*runScreen); return ok })
+}
+
+// target is the RTO: the run's own, the open application's, or the session's.
 func (d *desk) target() time.Duration {
-	if d.run.shown() {
+	if d.onRun() {
 		return d.run.fold.Header.RTO
+	}
+	if d.s.TargetOf != nil {
+		for _, s := range d.stack {
+			if a, ok := s.(*applicationScreen); ok {
+				return d.s.TargetOf(a.app)
+			}
+		}
 	}
 	return d.s.RTO
 }

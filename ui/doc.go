@@ -17,6 +17,6 @@
 // Delivery: the run's events are asked for by one command at a time, so they
 // arrive in order; nothing is ever pushed into the program from outside. What a
 // [Session] holds is called from commands, on goroutines of Bubble Tea, and may
-// wait there; only Now, ResumeCommand and UndoCommand are called while a message
+// wait there; only Now, TargetOf, ResumeCommand and UndoCommand are called while a message
 // is handled or a frame is drawn, and must not.
 package ui

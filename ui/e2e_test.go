@@ -259,7 +259,7 @@ func TestEndToEndInterrupted(t *testing.T) {
 	}
 	x.sees("YOUR TURN", "Stop every instance of order-processor.")
 	x.keys("ctrl+c")
-	x.sees("Pausing after step 2. Press ctrl-c again to stop safely and quit")
+	x.sees("Pausing after step 2. ctrl-c again stops safely and quits; c continues.")
 	x.keys("ctrl+c")
 	x.ends()
 	<-e.over

@@ -210,7 +210,7 @@ func (d *desk) message() line {
 		return nil
 	}
 	key := ":run"
-	if slices.ContainsFunc(d.stack, func(s screen) bool { _, ok := s.(*runScreen); return ok }) {
+	if d.runOpen() {
 		key = "esc"
 	}
 	there := line{txt(strong, key), txt(plain, " goes there")}

@@ -255,7 +255,7 @@ func (m *Model) interrupt() tea.Cmd {
 	if d.run.fold.Paused {
 		what = "The run is paused."
 	}
-	d.say(markLook, what+" Press ctrl-c again to stop safely and quit, c to continue.")
+	d.say(markLook, what+" ctrl-c again stops safely and quits; c continues.")
 	return d.control(d.s.Controls.PauseAfterStep)
 }
 

@@ -73,6 +73,8 @@ type Session struct {
 	// target, 0 when none is set.
 	Incident time.Time
 	RTO      time.Duration
+	// TargetOf, when set, is the RTO of one application; it goes before RTO.
+	TargetOf func(app string) time.Duration
 	// Now is the clock; nil takes the system's. Its location is the local time
 	// that is shown beside UTC.
 	Now func() time.Time

@@ -141,10 +141,11 @@ func (s *strategiesScreen) view(w, h int) string {
 
 // rtoLeft is the time until the target; ok is false without one.
 func (s *strategiesScreen) rtoLeft() (time.Duration, bool) {
-	if s.d.s.RTO <= 0 || s.d.s.Incident.IsZero() {
+	target := s.d.target()
+	if target <= 0 || s.d.s.Incident.IsZero() {
 		return 0, false
 	}
-	return s.d.s.RTO - s.d.now.Sub(s.d.s.Incident), true
+	return target - s.d.now.Sub(s.d.s.Incident), true
 }
 
 func (s *strategiesScreen) fits(o recovery.Option) line {
