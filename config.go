@@ -30,7 +30,6 @@ type contextConfig struct {
 // applicationConfig is what the operator says about one application.
 type applicationConfig struct {
 	RTO       duration    `yaml:"rto"`
-	RPO       duration    `yaml:"rpo"`
 	Topology  string      `yaml:"topology"`
 	Inputs    []string    `yaml:"inputs"`
 	Outputs   []string    `yaml:"outputs"`
