@@ -3,6 +3,8 @@ package recovery
 import (
 	"context"
 	"fmt"
+	"maps"
+	"net"
 	"slices"
 	"strings"
 
@@ -21,28 +23,54 @@ const ackStateProof = "state-was-clear"
 // directory lists what is on its disk, before it gets any task. The changelogs
 // are new and start at 0, so a sum above their ends cannot come from them.
 type watcher struct {
-	w    *work
-	seen map[string]bool
+	w *work
+	// judged are the processes that were judged, members the threads seen.
+	judged, members map[string]bool
 }
 
 func newWatcher(w *work) *watcher {
-	o := &watcher{w: w, seen: map[string]bool{}}
+	o := &watcher{w: w, judged: map[string]bool{}, members: map[string]bool{}}
 	for _, e := range w.x.run.Seen {
-		o.seen[e.Check] = true
+		o.judged[e.Check] = true
 	}
 	return o
 }
 
+// instance is one process: what its threads said, each task at its highest.
+type instance struct {
+	check    string
+	reported bool
+	running  bool // a task of it was running when it was first seen
+	sums     map[streams.TaskID]int64
+}
+
 // look takes one answer about the group and journals what it shows for the
-// first time.
+// first time. Threads of a process share its state directory, and with the
+// classic protocol only one of them tells of it: a process is judged by all of
+// its threads that an answer shows, and a thread seen later can still convict
+// it, because a sum above the ends of new changelogs is proof at any time.
 func (o *watcher) look(ctx context.Context, g streams.Group) error {
+	byProcess := map[string]*instance{}
 	for _, m := range g.Members {
-		name := instanceCheck(m)
-		if o.seen[name] || !m.ReportedTasks && len(m.Active) == 0 && m.Fault == nil {
-			continue // nothing was said yet: look again
+		if o.members[m.ID] || !m.ReportedTasks && len(m.Active) == 0 && m.Fault == nil {
+			continue // known, or nothing was said yet: look again
 		}
-		e := o.judge(ctx, g, m)
-		o.seen[name] = true
+		o.members[m.ID] = true
+		check := instanceCheck(m)
+		if byProcess[check] == nil {
+			byProcess[check] = &instance{check: check, reported: true, sums: map[streams.TaskID]int64{}}
+		}
+		byProcess[check].add(m)
+	}
+	for _, check := range slices.Sorted(maps.Keys(byProcess)) {
+		e, err := o.judge(ctx, g, byProcess[check])
+		if err != nil {
+			return err
+		}
+		if o.judged[check] && e.Result != ResultFailed {
+			continue
+		}
+		o.judged[check] = true
 		if err := o.w.emit(Event{Type: MemberSeen, Evidence: []Evidence{e}, Message: e.Check + ": " + e.Detail}); err != nil {
 			return err
 		}
@@ -50,94 +78,112 @@ func (o *watcher) look(ctx context.Context, g streams.Group) error {
 	return nil
 }
 
-// instanceCheck names the check; one process is judged once, by its first
-// thread that is seen.
+func (i *instance) add(m streams.Member) {
+	i.reported = i.reported && m.ReportedTasks
+	for t, s := range m.OffsetSums {
+		i.sums[t] = max(i.sums[t], s)
+		i.running = i.running || s == streams.OffsetSumRunning
+	}
+}
+
+// instanceCheck names the check by the process, which outlives its threads.
 func instanceCheck(m streams.Member) string {
 	id := m.ProcessID
 	if id == "" {
 		id = m.ID
 	}
-	return fmt.Sprintf("state directory of %s on %s", streams.Quote(id), streams.Quote(strings.TrimPrefix(m.Host, "/")))
-}
-
-func (o *watcher) judge(ctx context.Context, g streams.Group, m streams.Member) Evidence {
-	e := Evidence{Check: instanceCheck(m)}
-	if !m.ReportedTasks {
-		e.Result, e.Detail = ResultSkipped, "the instance does not say what is on its disk (broker older than 4.4, or userdata that cannot be read)"
-		return e
-	}
-	worst, sum := streams.TaskID{}, int64(0)
-	for t, s := range m.OffsetSums {
-		if s > sum {
-			worst, sum = t, s
-		}
-	}
-	if sum == 0 {
-		if running(m) {
-			e.Result, e.Detail = ResultSkipped, "seen only after its tasks were running: what was on its disk cannot be told any more"
-			return e
-		}
-		e.Result, e.Detail = ResultOK, "joined with no task on its disk"
-		return e
-	}
-	end, err := o.changelogEnds(ctx, g, worst)
-	switch {
-	case err != nil:
-		e.Result, e.Detail = ResultSkipped, "the changelogs' ends could not be read: "+err.Error()
-	case sum > end:
-		e.Result, e.Detail = ResultFailed, fmt.Sprintf("NOT cleared: it brought task %s up to offset sum %d, its changelogs end at %d", worst, sum, end)
-	default:
-		e.Result, e.Detail = ResultSkipped, fmt.Sprintf("seen late: task %s at offset sum %d of %d may come from the replay or from before", worst, sum, end)
-	}
-	return e
-}
-
-// running reports whether the member was first seen with running tasks.
-func running(m streams.Member) bool {
-	for _, s := range m.OffsetSums {
-		if s == streams.OffsetSumRunning {
-			return true
-		}
-	}
-	return false
-}
-
-// changelogEnds adds up the ends of the changelog partitions that the task may
-// have. A classic group does not say which are a task's: all that are named after
-// the application count, which only makes the judgement milder. Once the
-// application makes progress, inputs count too, since a table's source topic may
-// be its changelog and a task that moved brings what it replayed.
-func (o *watcher) changelogEnds(ctx context.Context, g streams.Group, t streams.TaskID) (int64, error) {
-	names, err := o.changelogs(ctx, g, t)
-	if err != nil || len(names) == 0 {
-		return 0, err
-	}
-	marks, err := o.w.Topics.Watermarks(ctx, names...)
+	host, _, err := net.SplitHostPort(m.Host)
 	if err != nil {
-		return 0, err
+		host = strings.TrimPrefix(m.Host, "/")
 	}
-	var sum int64
-	for tp, m := range marks {
-		if tp.Partition != t.Partition {
-			continue
-		}
-		if m.Fault != nil {
-			return 0, m.Fault
-		}
-		sum += m.End
-	}
-	return sum, nil
+	return fmt.Sprintf("state directory of process %s on %s", streams.Quote(id), streams.Quote(host))
 }
 
-func (o *watcher) changelogs(ctx context.Context, g streams.Group, t streams.TaskID) ([]string, error) {
-	if len(g.Topology) > 0 {
-		var names []string
-		for _, st := range g.Topology {
-			if st.ID == fmt.Sprint(t.Subtopology) {
-				names = append(names, st.Changelogs...)
-			}
+// judge says what an instance's first word proves. Its error is the context's:
+// what cannot be read is no verdict.
+func (o *watcher) judge(ctx context.Context, g streams.Group, i *instance) (Evidence, error) {
+	e := Evidence{Check: i.check, Result: ResultSkipped}
+	positive := slices.SortedFunc(maps.Keys(i.sums), streams.TaskID.Compare)
+	positive = slices.DeleteFunc(positive, func(t streams.TaskID) bool { return i.sums[t] <= 0 })
+	switch {
+	case len(positive) > 0:
+	case !i.reported:
+		e.Detail = "the instance does not say what is on its disk (broker older than 4.4, or userdata that cannot be read)"
+		return e, nil
+	case i.running:
+		e.Detail = "seen only after its tasks were running: what was on its disk cannot be told any more"
+		return e, nil
+	default:
+		e.Result, e.Detail = ResultOK, "joined with no task on its disk"
+		return e, nil
+	}
+	ends, err := o.changelogEnds(ctx, g, positive)
+	if err != nil {
+		e.Detail = "the changelogs' ends could not be read: " + err.Error()
+		return e, ctx.Err()
+	}
+	for _, t := range positive {
+		if sum := i.sums[t]; sum > ends[t] {
+			e.Result, e.Detail = ResultFailed, fmt.Sprintf("NOT cleared: it brought task %s up to offset sum %d, its changelogs end at %d", t, sum, ends[t])
+			return e, nil
 		}
-		return existingTopics(ctx, o.w, names)
+	}
+	t := positive[0]
+	e.Detail = fmt.Sprintf("seen late: task %s at offset sum %d of %d may come from the replay or from before", t, i.sums[t], ends[t])
+	return e, nil
+}
+
+// changelogEnds adds up, per task, the ends of the changelog partitions that it
+// may have; a changelog that does not exist yet ends at 0. A classic group does
+// not say which are a task's: all that are named after the application count,
+// which only makes the judgement milder. Once the application makes progress,
+// inputs count too, since a table's source topic may be its changelog and a task
+// that moved brings what it replayed.
+func (o *watcher) changelogEnds(ctx context.Context, g streams.Group, tasks []streams.TaskID) (map[streams.TaskID]int64, error) {
+	names, err := o.changelogs(ctx, g)
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, n := range names {
+		all = append(all, n...)
+	}
+	slices.Sort(all)
+	marks := map[streams.TopicPartition]streams.Watermarks{}
+	if all = slices.Compact(all); len(all) > 0 {
+		if marks, err = o.w.Topics.Watermarks(ctx, all...); err != nil {
+			return nil, err
+		}
+	}
+	ends := map[streams.TaskID]int64{}
+	for _, t := range tasks {
+		of, known := names[fmt.Sprint(t.Subtopology)]
+		if !known {
+			of = names[""]
+		}
+		for _, n := range of {
+			m := marks[streams.TopicPartition{Topic: n, Partition: t.Partition}]
+			if m.Fault != nil {
+				return nil, m.Fault
+			}
+			ends[t] += m.End
+		}
+	}
+	return ends, nil
+}
+
+// changelogs maps a subtopology to its changelogs, "" to those of any.
+func (o *watcher) changelogs(ctx context.Context, g streams.Group) (map[string][]string, error) {
+	out := map[string][]string{}
+	for _, st := range g.Topology {
+		names, err := existingTopics(ctx, o.w, st.Changelogs)
+		if err != nil {
+			return nil, err
+		}
+		out[st.ID] = names
+	}
+	if len(g.Topology) > 0 {
+		return out, nil
 	}
 	topics, err := o.w.Topics.Topics(ctx)
 	if err != nil {
@@ -145,14 +191,13 @@ func (o *watcher) changelogs(ctx context.Context, g streams.Group, t streams.Tas
 	}
 	_, progress := o.w.x.run.Phases[PhaseFirstCommit]
 	inputs := byRole(o.w.plan(), streams.RoleInput)
-	var names []string
 	for _, topic := range topics {
 		n, ok := streams.ParseInternal(o.w.app(), topic.Name)
 		if ok && n.Kind == streams.KindChangelog || progress && slices.Contains(inputs, topic.Name) {
-			names = append(names, topic.Name)
+			out[""] = append(out[""], topic.Name)
 		}
 	}
-	return names, nil
+	return out, nil
 }
 
 // byRole are the topics of a role that the plan touches.

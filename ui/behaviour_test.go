@@ -654,7 +654,9 @@ func TestBackground(t *testing.T) {
 func TestClockOfWhatIsSeen(t *testing.T) {
 	d := drive(t, 80, 24, func(_ *fake, s *Session) {
 		s.RTO = 0
-		s.TargetOf = func(app string) time.Duration { return map[string]time.Duration{"order-processor": 15 * time.Minute}[app] }
+		s.TargetOf = func(app string) time.Duration {
+			return map[string]time.Duration{"order-processor": 15 * time.Minute}[app]
+		}
 	}).settle()
 	d.sees("+13:00 no RTO set")
 	d.press("enter")
