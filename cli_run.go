@@ -65,6 +65,9 @@ func (c *cli) resumeCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if c.interactive() && len(acks) == 0 {
+				return c.console(cmd.Context(), "", args[0], nil)
+			}
 			return c.unattended(cmd.Context(), seen.Header.Plan.Application, acks, func(ctx context.Context, s start) (*job, error) {
 				return s.resume(ctx, dir)
 			})

@@ -29,10 +29,17 @@ func (c *cli) console(ctx context.Context, app, runID string, r *rehearsal) erro
 		return err
 	}
 	defer d.close()
+	if runID != "" {
+		if err := d.attach(ctx, runID); err != nil {
+			return err
+		}
+	}
 	model := ui.New(ctx, ui.Session{
 		Explorer: d, Controls: d, Events: d, Context: d.link.context, Drill: d.link.drill, Production: d.link.production,
 		Application: app, RunID: runID, Operator: operator(), Incident: d.incident, RTO: time.Duration(d.config(app).RTO), Now: now,
+		TargetOf:      func(app string) time.Duration { return time.Duration(d.config(app).RTO) },
 		ResumeCommand: func(id string) string { return "resurge resume " + id },
+		UndoCommand:   func(id string) string { return "resurge undo " + id },
 		Copy:          d.keepCopy,
 	})
 	program := tea.NewProgram(model, tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithInput(c.stdin), tea.WithOutput(c.stdout))
@@ -152,14 +159,16 @@ func (d *desk) Start(p plans.Plan, a recovery.Approval) error {
 		return usageError("run", errors.New("another run is under way here"), "wait until it ended")
 	}
 	log := recovery.NewEventLog()
-	s := start{
-		link: d.link, app: d.config(p.Application), operator: d.operator(p.Application), paths: d.c.paths,
-		query: newAppClient(d.config(p.Application), d.link.reader, p.Application), answers: recovery.NewAnswers(nil, operator(), true), log: log,
-	}
-	j, err := s.admit(d.ctx, p, a, d.incident)
+	j, err := d.start(p.Application, log).admit(d.ctx, p, a, d.incident)
 	if err != nil {
 		return err
 	}
+	d.execute(j, log)
+	return nil
+}
+
+// execute runs a job in the background. The caller holds the mutex.
+func (d *desk) execute(j *job, log *recovery.EventLog) {
 	d.job, d.log, d.outcome, d.err = j, log, "", nil
 	d.wait.Go(func() {
 		outcome, err := j.execute(d.ctx)
@@ -167,7 +176,34 @@ func (d *desk) Start(p plans.Plan, a recovery.Approval) error {
 		defer d.mu.Unlock()
 		d.outcome, d.err = outcome, err
 	})
+}
+
+// attach takes a run up again and shows it.
+func (d *desk) attach(ctx context.Context, runID string) error {
+	dir, err := openRunDir(d.c.paths, runID)
+	if err != nil {
+		return err
+	}
+	seen, err := dir.read()
+	if err != nil {
+		return err
+	}
+	log := recovery.NewEventLog()
+	j, err := d.start(seen.Header.Plan.Application, log).resume(ctx, dir)
+	if err != nil {
+		return err
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.execute(j, log)
 	return nil
+}
+
+func (d *desk) start(app string, log *recovery.EventLog) start {
+	return start{
+		link: d.link, app: d.config(app), operator: d.operator(app), paths: d.c.paths,
+		query: newAppClient(d.config(app), d.link.reader, app), answers: recovery.NewAnswers(nil, operator(), true), log: log,
+	}
 }
 
 func (d *desk) answers() *recovery.Answers {

@@ -186,7 +186,9 @@ func (c *catchUp) passed(ctx context.Context, target []TargetOffset, commits str
 		}
 		p := Part{Name: tp.String(), Done: min(at, t.Offset) - start, Total: t.Offset - start}
 		e.Done, e.Total = e.Done+max(0, p.Done), e.Total+max(0, p.Total)
-		e.Parts = append(e.Parts, p)
+		if p.Total > 0 {
+			e.Parts = append(e.Parts, p)
+		}
 	}
 	c.w.progress(e)
 	return all, nil

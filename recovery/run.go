@@ -133,9 +133,11 @@ func (r Run) Clock(now time.Time) time.Duration {
 	return now.Sub(r.Header.Incident)
 }
 
-// Proven reports whether the run ended with the state proven.
+// Proven reports whether the run ended with the state proven. A plan that ends
+// before the start, or an undo, can be verified without that.
 func (r Run) Proven() bool {
-	return r.Outcome == OutcomeVerified || r.Outcome == OutcomeRTOMissed
+	_, proven := r.Phases[PhaseProven]
+	return proven && (r.Outcome == OutcomeVerified || r.Outcome == OutcomeRTOMissed)
 }
 
 // Apply folds one event into the run and returns the result; r is not changed.

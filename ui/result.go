@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"slices"
 	"strings"
 
 	tea "charm.land/bubbletea/v2"
@@ -88,8 +89,11 @@ func outcomeTitle(r recovery.Run) string {
 	undo := r.Header.Plan.Strategy == plans.Undo
 	switch r.Outcome {
 	case recovery.OutcomeVerified:
-		if undo {
-			return "TAKEN BACK AND PROVEN"
+		switch {
+		case undo:
+			return "TAKEN BACK"
+		case !r.Proven():
+			return "DONE AND VERIFIED, NOT STARTED"
 		}
 		return "RECOVERED AND PROVEN"
 	case recovery.OutcomeRTOMissed:
@@ -208,10 +212,11 @@ func (s *resultScreen) timeLines(w int) []line {
 	return hang(line{gap(3)}, plain, text, w)
 }
 
-// proof lists the checks: what failed first, then what was skipped.
+// proof lists the checks: what failed first, then what proves the state, then
+// what was done on the way, then what was skipped.
 func (s *resultScreen) proof(w int) []line {
 	var all []recovery.Evidence
-	for _, st := range s.d.run.fold.Steps {
+	for _, st := range slices.Backward(s.d.run.fold.Steps) {
 		all = append(all, st.Evidence...)
 	}
 	if len(all) == 0 {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"resurge/plans"
 	"resurge/recovery"
 	"resurge/streams"
 )
@@ -157,11 +158,13 @@ func mark(r recovery.Result) string {
 
 func (t *text) finished(at string, e recovery.Event) error {
 	title := strings.ToUpper(strings.ReplaceAll(string(e.Outcome), "_", " "))
-	if t.run.Proven() {
+	switch {
+	case t.run.Proven():
 		title = "RECOVERED AND PROVEN"
-		if _, proven := t.run.Phases[recovery.PhaseProven]; !proven {
-			title = "PREPARED, NOT STARTED"
-		}
+	case e.Outcome == recovery.OutcomeVerified && t.run.Header.Plan.Strategy == plans.Undo:
+		title = "TAKEN BACK"
+	case e.Outcome == recovery.OutcomeVerified:
+		title = "DONE AND VERIFIED, NOT STARTED"
 	}
 	if err := t.line(at, "", title+": "+e.Message); err != nil {
 		return err
