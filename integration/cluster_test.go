@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -125,26 +124,30 @@ func (b *broker) describeStreams(ctx context.Context, group string) (*kmsg.Strea
 	return &resp.Groups[0], kerr.ErrorForCode(resp.Groups[0].ErrorCode)
 }
 
-// memberIDs of a group of either protocol, sorted.
-func (b *broker) memberIDs(t testing.TB, group, protocol string) []string {
-	t.Helper()
-	ids := map[string]bool{}
+// member is one consumer in a group.
+type member struct{ ID, ClientID string }
+
+// members of a group of either protocol, sorted.
+func (b *broker) members(tb testing.TB, group, protocol string) []member {
+	tb.Helper()
+	var found []member
 	if protocol == streamsGroup {
-		g, err := b.describeStreams(t.Context(), group)
+		g, err := b.describeStreams(tb.Context(), group)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		for _, m := range g.Members {
-			ids[m.MemberID] = true
+			found = append(found, member{m.MemberID, m.ClientID})
 		}
 	} else {
-		groups, err := b.admin.DescribeGroups(t.Context(), group)
+		groups, err := b.admin.DescribeGroups(tb.Context(), group)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		for _, m := range groups[group].Members {
-			ids[m.MemberID] = true
+			found = append(found, member{m.MemberID, m.ClientID})
 		}
 	}
-	return slices.Sorted(maps.Keys(ids))
+	slices.SortFunc(found, func(a, b member) int { return strings.Compare(a.ID, b.ID) })
+	return found
 }

@@ -68,7 +68,7 @@ func (c *console) killAtEveryStep(t *testing.T, p plan) (kills int) {
 // runUntil kills resurge with SIGKILL at the first event that stop chooses. It returns the first event as well.
 func (c *console) runUntil(t *testing.T, stop func(event) bool, args ...string) (r result, first event, killed bool) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
 	defer cancel()
 	cmd := c.command(ctx, args...)
 	var stderr bytes.Buffer

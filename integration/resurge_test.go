@@ -109,7 +109,7 @@ func (c *console) command(ctx context.Context, args ...string) *exec.Cmd {
 // run runs one command of resurge to its end.
 func (c *console) run(t testing.TB, args ...string) result {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
 	defer cancel()
 	return run(t, c.command(ctx, args...))
 }
@@ -145,7 +145,7 @@ type plan struct {
 func (c *console) plan(t testing.TB, app string, args ...string) plan {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "plan.json")
-	r := c.run(t, append([]string{"plan", app, "--strategy", "rebuild", "--out", file, "--output", "json"}, args...)...)
+	r := c.run(t, append([]string{"plan", app, "--strategy", "rebuild", "--caught-up-within", "4m", "--out", file, "--output", "json"}, args...)...)
 	return decodePlan(t, r.requireCode(t, exitVerified), file)
 }
 

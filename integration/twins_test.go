@@ -42,13 +42,13 @@ func TestB1_PrefixTwin(t *testing.T) {
 	twin := newApp(t, b, appOptions{id: "orders-v2", protocol: streamsGroup})
 	wantTwin := twin.load(1_000)
 	want := a.loadAndStop(5_000)
-	before, members := twin.quietSnapshot(t), b.memberIDs(t, twin.opts.id, streamsGroup)
+	before, members := twin.quietSnapshot(t), b.members(t, twin.opts.id, streamsGroup)
 	a.loseState(t)
 	t.Run("DescribeTellsThemApart", func(t *testing.T) { requireRoles(t, a, twin) })
 	rebuild(t, a, want)
 	twin.requireUnchanged(t, before)
 	twin.requireCounts(t, wantTwin)
-	if d := cmp.Diff(members, b.memberIDs(t, twin.opts.id, streamsGroup)); d != "" {
+	if d := cmp.Diff(members, b.members(t, twin.opts.id, streamsGroup)); d != "" {
 		t.Errorf("members of the twin (-before +after):\n%s", d)
 	}
 }

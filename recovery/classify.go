@@ -194,6 +194,12 @@ func (s sighting) byTraces(t *Topic) {
 		t.Role = streams.RoleLookalike
 		t.Ambiguous = streams.LongestOwner(t.Name, s.longer) == ""
 		t.Evidence = []string{"named like a repartition topic, but the group has no commit on it and no member subscribes to it"}
+	case slices.Contains(s.hints.Internal, t.Name) && streams.LooksInternal(t.Name):
+		t.Role, t.Owned = streams.RoleChangelog, true
+		s.protect(t)
+		if t.Owned {
+			s.doubt(t, "named by the operator as an internal topic, under another prefix than the application ID")
+		}
 	case reads != "" && streams.LooksInternal(t.Name):
 		t.Role, t.Ambiguous = streams.RoleLookalike, true
 		t.Evidence = []string{reads + ", and it is named like an internal topic of another application ID (an overridden topic prefix?)"}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -31,7 +32,7 @@ func handlers() map[plans.Kind]handler {
 func groupActive(g streams.Group) *Error {
 	var who []string
 	for _, m := range g.Members {
-		line := "member " + streams.Quote(m.ClientID) + " on " + streams.Quote(strings.TrimPrefix(m.Host, "/"))
+		line := "member " + streams.Quote(m.ID) + " (client " + streams.Quote(m.ClientID) + ") on " + streams.Quote(strings.TrimPrefix(m.Host, "/"))
 		if m.InstanceID != "" {
 			line += " (static " + streams.Quote(m.InstanceID) + ")"
 		}
@@ -178,7 +179,8 @@ func (awaitEmpty) check(context.Context, *work) (readiness, error) { return read
 
 func (awaitEmpty) apply(ctx context.Context, w *work) error {
 	var last streams.Group
-	begun := w.Now()
+	var emptySince time.Time
+	begun, settle := w.Now(), settleTime(w.plan())
 	return w.poll(ctx, func() (bool, error) {
 		g, err := w.Groups.Group(ctx, w.app())
 		if err != nil {
@@ -189,8 +191,16 @@ func (awaitEmpty) apply(ctx context.Context, w *work) error {
 		}
 		last = g
 		if g.Empty() {
+			if emptySince.IsZero() {
+				emptySince = w.Now()
+			}
+			if w.Now().Sub(emptySince) < settle {
+				w.progress(Event{Message: "empty; watching that no removed member joins again"})
+				return false, nil
+			}
 			return true, w.phase(PhaseEmpty)
 		}
+		emptySince = time.Time{}
 		e := Event{Message: fmt.Sprintf("%d members still in the group, state %s", len(g.Members), g.State), Unit: "s"}
 		e.Done, e.Total = int64(w.Now().Sub(begun).Seconds()), int64(w.Step.Deadline)
 		for _, m := range g.Members {
@@ -199,6 +209,17 @@ func (awaitEmpty) apply(ctx context.Context, w *work) error {
 		w.progress(e)
 		return false, nil
 	}, func() error { return groupActive(last) })
+}
+
+// evictionSettle is how long a group must stay empty after members were removed:
+// one that still runs joins again with its next heartbeat (3 s by default).
+const evictionSettle = 7 * time.Second
+
+func settleTime(p plans.Plan) time.Duration {
+	if slices.ContainsFunc(p.Steps, func(s plans.Step) bool { return s.Kind == plans.RemoveMembers }) {
+		return evictionSettle
+	}
+	return 0
 }
 
 func (awaitEmpty) verify(ctx context.Context, w *work) ([]Evidence, error) {

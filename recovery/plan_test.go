@@ -76,12 +76,12 @@ func TestB30_PositionModes(t *testing.T) {
 	}{
 		"default is earliest": {nil, map[string]string{"customers-0": "5 0", "orders-0": "100 0", "orders-1": "40 10", "orders-2": "none 0"}},
 		"earliest":            {[]Position{{Mode: ToEarliest}}, map[string]string{"customers-0": "5 0", "orders-0": "100 0", "orders-1": "40 10", "orders-2": "none 0"}},
-		"latest":              {[]Position{{Mode: ToLatest}}, map[string]string{"customers-0": "5 5 meta-5", "orders-0": "100 100 meta-100", "orders-1": "40 60", "orders-2": "none 0"}},
-		"offset, clamped":     {[]Position{{Mode: ToOffset, Offset: 7}}, map[string]string{"customers-0": "5 5 meta-5", "orders-0": "100 7", "orders-1": "40 10", "orders-2": "none 0"}},
+		"latest":              {[]Position{{Mode: ToLatest}}, map[string]string{"customers-0": "5 5", "orders-0": "100 100", "orders-1": "40 60", "orders-2": "none 0"}},
+		"offset, clamped":     {[]Position{{Mode: ToOffset, Offset: 7}}, map[string]string{"customers-0": "5 5", "orders-0": "100 7", "orders-1": "40 10", "orders-2": "none 0"}},
 		"shift back":          {[]Position{{Mode: ShiftBy, Offset: -35}}, map[string]string{"customers-0": "5 0", "orders-0": "100 65", "orders-1": "40 10", "orders-2": "none 0"}},
-		"shift on":            {[]Position{{Mode: ShiftBy, Offset: 15}}, map[string]string{"customers-0": "5 5 meta-5", "orders-0": "100 100 meta-100", "orders-1": "40 55", "orders-2": "none 0"}},
-		"time":                {[]Position{{Mode: ToDatetime, At: at}}, map[string]string{"customers-0": "5 5 meta-5", "orders-0": "100 33", "orders-1": "40 44", "orders-2": "none 0"}},
-		"the most exact wins": {[]Position{{Mode: ToLatest}, {Topic: "orders", Mode: ToEarliest}, {Topic: "orders", Partition: &one, Mode: ToOffset, Offset: 20}}, map[string]string{"customers-0": "5 5 meta-5", "orders-0": "100 0", "orders-1": "40 20", "orders-2": "none 0"}},
+		"shift on":            {[]Position{{Mode: ShiftBy, Offset: 15}}, map[string]string{"customers-0": "5 5", "orders-0": "100 100", "orders-1": "40 55", "orders-2": "none 0"}},
+		"time":                {[]Position{{Mode: ToDatetime, At: at}}, map[string]string{"customers-0": "5 5", "orders-0": "100 33", "orders-1": "40 44", "orders-2": "none 0"}},
+		"the most exact wins": {[]Position{{Mode: ToLatest}, {Topic: "orders", Mode: ToEarliest}, {Topic: "orders", Partition: &one, Mode: ToOffset, Offset: 20}}, map[string]string{"customers-0": "5 5", "orders-0": "100 0", "orders-1": "40 20", "orders-2": "none 0"}},
 	} {
 		inv := stopped()
 		inv.Times = []TimeOffset{

@@ -30,6 +30,10 @@ func positionFor(positions []Position, topic string, partition int32) Position {
 // moveTo resolves a position to the exact offset for one partition. Values
 // outside the log are brought to its nearest end with a note, as Kafka's own
 // tool does (StreamsResetter), so that no commit is ever out of range.
+//
+// The metadata is left empty, also where the offset stays: a partition time that
+// is later than what another partition of the same task replays would make the
+// task drop those records as late (TopicPartitionMetadata).
 func moveTo(inv Inventory, topic string, p PartitionState, pos Position) (plans.OffsetChange, error) {
 	c := plans.OffsetChange{Topic: topic, Partition: p.Partition}
 	if p.Fault != nil || p.Start == nil || p.End == nil {
@@ -53,10 +57,6 @@ func moveTo(inv Inventory, topic string, p PartitionState, pos Position) (plans.
 		offset = c.End
 	}
 	c.After, c.Note = &offset, note
-	if c.Before != nil && *c.Before == offset {
-		// The same position: its partition time still holds (streams-internals 4.1).
-		c.Metadata = p.Committed.Metadata
-	}
 	return c, nil
 }
 

@@ -190,10 +190,11 @@ func (o *watcher) changelogs(ctx context.Context, g streams.Group) (map[string][
 		return nil, fmt.Errorf("list topics: %w", err)
 	}
 	_, progress := o.w.x.run.Phases[PhaseFirstCommit]
-	inputs := byRole(o.w.plan(), streams.RoleInput)
+	inputs, planned := byRole(o.w.plan(), streams.RoleInput), byRole(o.w.plan(), streams.RoleChangelog)
 	for _, topic := range topics {
 		n, ok := streams.ParseInternal(o.w.app(), topic.Name)
-		if ok && n.Kind == streams.KindChangelog || progress && slices.Contains(inputs, topic.Name) {
+		named := ok && n.Kind == streams.KindChangelog || slices.Contains(planned, topic.Name)
+		if named || progress && slices.Contains(inputs, topic.Name) {
 			out[""] = append(out[""], topic.Name)
 		}
 	}
@@ -213,20 +214,25 @@ func byRole(p plans.Plan, role streams.Role) []string {
 	return out
 }
 
-// ownTopics are the application's topics of a role as they are now: an internal
-// topic that was lost before the run, and is none of its plan, exists again.
+// ownTopics are the application's topics of a role as they are now. An internal
+// topic that was lost before the run is in no plan and exists again; one under
+// another prefix is known from the plan alone.
 func ownTopics(ctx context.Context, w *work, role streams.Role) ([]string, error) {
 	d := Discoverer{Topics: w.Topics, Groups: w.Groups, Now: w.Now}
 	inv, err := d.Discover(ctx, w.app(), w.plan().Hints, nil)
 	if err != nil {
 		return nil, fmt.Errorf("look for the application's topics: %w", err)
 	}
-	var names []string
+	names, err := existingTopics(ctx, w, byRole(w.plan(), role))
+	if err != nil {
+		return nil, err
+	}
 	for _, t := range inv.ByRole(role) {
-		if t.Fault == nil {
+		if t.Fault == nil && !slices.Contains(names, t.Name) {
 			names = append(names, t.Name)
 		}
 	}
+	slices.Sort(names)
 	return names, nil
 }
 
