@@ -29,7 +29,7 @@ type appOptions struct {
 
 // app is one instance of the application on a broker.
 type app struct {
-	t    testing.TB
+	t    *testing.T
 	b    *broker
 	opts appOptions
 	port int
@@ -45,7 +45,7 @@ const (
 )
 
 // newApp creates the application's own topics; internal ones are Kafka Streams' to make. It does not start it.
-func newApp(t testing.TB, b *broker, opts appOptions) *app {
+func newApp(t *testing.T, b *broker, opts appOptions) *app {
 	t.Helper()
 	name := func(given *string, suffix string) {
 		if *given == "" {
@@ -170,11 +170,6 @@ func (a *app) halt() error {
 		return nil
 	}
 	return a.proc.stop(40 * time.Second)
-}
-
-func (a *app) kill() {
-	a.t.Helper()
-	a.proc.kill()
 }
 
 // stateDir is the directory that an operator has to clear.

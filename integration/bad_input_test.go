@@ -15,7 +15,7 @@ import (
 )
 
 // TestBadInput gives resurge what operators get wrong at night. Each is refused, says what to do, and changes nothing.
-func TestBadInput(t *testing.T) {
+func TestBadInput(t *testing.T) { //nolint:tparallel // its subtests share what it set up, in order
 	t.Parallel()
 	a := newApp(t, sharedBroker(t), appOptions{id: "checkout"})
 	a.loadAndStop(1_000)
@@ -100,9 +100,10 @@ func TestUnreachable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer silent.Close()
+	t.Cleanup(func() { silent.Close() })
 	for name, addr := range map[string]string{"Refused": loopback(ports[0]), "Silent": silent.Addr().String()} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			r := newConsole(t, addr, "").run(t, "apps").requireCode(t, exitUnreachable).requireSays(t, addr)
 			if r.took > 11*time.Second { // ten for the broker, one for a busy machine
 				t.Errorf("took %v", r.took)
@@ -112,7 +113,7 @@ func TestUnreachable(t *testing.T) {
 }
 
 // TestSecured uses a broker with SASL and ACLs: wrong and powerless credentials are told apart from an empty cluster.
-func TestSecured(t *testing.T) {
+func TestSecured(t *testing.T) { //nolint:tparallel // its subtests share what it set up, in order
 	t.Parallel()
 	b := startBroker(t, brokerOptions{sasl: true})
 	as := func(t *testing.T, user, password string) *console {

@@ -42,7 +42,7 @@ var shared struct {
 }
 
 // sharedBroker is the one that tests with names of their own use together. TestMain stops it.
-func sharedBroker(t testing.TB) *broker {
+func sharedBroker(t *testing.T) *broker {
 	t.Helper()
 	tc := java(t)
 	shared.Lock()
@@ -68,7 +68,7 @@ func stopSharedBroker() {
 }
 
 // startBroker starts one for this test alone.
-func startBroker(t testing.TB, opts brokerOptions) *broker {
+func startBroker(t *testing.T, opts brokerOptions) *broker {
 	t.Helper()
 	b, err := launchBroker(java(t), t.TempDir(), opts)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-func (b *broker) createTopics(t testing.TB, partitions int32, configs map[string]*string, names ...string) {
+func (b *broker) createTopics(t *testing.T, partitions int32, configs map[string]*string, names ...string) {
 	t.Helper()
 	resp, err := b.admin.CreateTopics(t.Context(), partitions, 1, configs, names...)
 	if err != nil {
@@ -29,7 +29,7 @@ func (b *broker) createTopics(t testing.TB, partitions int32, configs map[string
 	}
 }
 
-func (b *broker) deleteTopic(t testing.TB, name string) {
+func (b *broker) deleteTopic(t *testing.T, name string) {
 	t.Helper()
 	if _, err := b.admin.DeleteTopic(t.Context(), name); err != nil {
 		t.Fatalf("delete topic %s: %v", name, err)
@@ -39,7 +39,7 @@ func (b *broker) deleteTopic(t testing.TB, name string) {
 	})
 }
 
-func (b *broker) topics(t testing.TB) []string {
+func (b *broker) topics(t *testing.T) []string {
 	t.Helper()
 	topics, err := b.admin.ListTopicsWithInternal(t.Context())
 	if err != nil {
@@ -49,7 +49,7 @@ func (b *broker) topics(t testing.TB) []string {
 }
 
 // internalTopics are those that Kafka Streams made for the application.
-func (b *broker) internalTopics(t testing.TB, prefix string) []string {
+func (b *broker) internalTopics(t *testing.T, prefix string) []string {
 	t.Helper()
 	return slices.DeleteFunc(b.topics(t), func(name string) bool { return !strings.HasPrefix(name, prefix+"-") })
 }
@@ -91,7 +91,7 @@ func (b *broker) lag(group string, topics ...string) (int64, error) {
 }
 
 // waitEmpty waits for a group of either protocol to have no members.
-func (b *broker) waitEmpty(t testing.TB, group string) {
+func (b *broker) waitEmpty(t *testing.T, group string) {
 	t.Helper()
 	eventually(t, 60*time.Second, "group "+group+" is empty", func() (bool, string) {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -128,21 +128,21 @@ func (b *broker) describeStreams(ctx context.Context, group string) (*kmsg.Strea
 type member struct{ ID, ClientID string }
 
 // members of a group of either protocol, sorted.
-func (b *broker) members(tb testing.TB, group, protocol string) []member {
-	tb.Helper()
+func (b *broker) members(t *testing.T, group, protocol string) []member {
+	t.Helper()
 	var found []member
 	if protocol == streamsGroup {
-		g, err := b.describeStreams(tb.Context(), group)
+		g, err := b.describeStreams(t.Context(), group)
 		if err != nil {
-			tb.Fatal(err)
+			t.Fatal(err)
 		}
 		for _, m := range g.Members {
 			found = append(found, member{m.MemberID, m.ClientID})
 		}
 	} else {
-		groups, err := b.admin.DescribeGroups(tb.Context(), group)
+		groups, err := b.admin.DescribeGroups(t.Context(), group)
 		if err != nil {
-			tb.Fatal(err)
+			t.Fatal(err)
 		}
 		for _, m := range groups[group].Members {
 			found = append(found, member{m.MemberID, m.ClientID})

@@ -55,7 +55,7 @@ type operator struct {
 }
 
 // operate starts a control server and returns it.
-func (a *app) operate(t testing.TB) *operator {
+func (a *app) operate(t *testing.T) *operator {
 	t.Helper()
 	o := &operator{app: a}
 	o.server = httptest.NewServer(http.HandlerFunc(o.handle)) // 127.0.0.1
@@ -101,7 +101,7 @@ func (o *operator) called() []string {
 }
 
 // config is the text of a config.yaml with the application and its hooks.
-func (o *operator) config(t testing.TB) string {
+func (o *operator) config(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()
 	if err != nil {

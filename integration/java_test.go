@@ -31,7 +31,7 @@ type toolchain struct {
 var builtToolchain = sync.OnceValues(buildToolchain)
 
 // java gives the tool chain, made by Maven if it is missing or stale. Without Java or Maven the test fails.
-func java(t testing.TB) *toolchain {
+func java(t *testing.T) *toolchain {
 	t.Helper()
 	tc, err := builtToolchain()
 	if err != nil {

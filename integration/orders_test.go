@@ -147,7 +147,7 @@ func (a *app) waitFor(limit time.Duration, want expectation) {
 }
 
 // requireCounts compares now, without waiting.
-func (a *app) requireCounts(t testing.TB, want expectation) {
+func (a *app) requireCounts(t *testing.T, want expectation) {
 	t.Helper()
 	if d := a.diff(want); d != "" {
 		t.Errorf("the stores of %s differ from the expectation (-want +got):\n%s", a.opts.id, d)

@@ -11,6 +11,7 @@ import (
 // TestOtherInternalPrefix has an application whose internal topics do not begin with its ID. Kafka's tool finds none,
 // moves the offsets and leaves the state, so that every count doubles.
 func TestOtherInternalPrefix(t *testing.T) {
+	t.Parallel()
 	for _, protocol := range []string{classic, streamsGroup} {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()

@@ -24,7 +24,7 @@ type parityCase struct {
 
 // TestParity resets one copy of an application with kafka-streams-application-reset and another one with resurge:
 // the topics that are left and the committed offsets are the same.
-func TestParity(t *testing.T) {
+func TestParity(t *testing.T) { //nolint:tparallel // its subtests share what it set up, in order
 	t.Parallel()
 	now := time.Now()
 	a := newApp(t, sharedBroker(t), appOptions{id: "paritybase", partition: 3})

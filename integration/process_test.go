@@ -122,7 +122,7 @@ func (w *tail) last(n int) string {
 func (w *tail) contains(text string) bool { return strings.Contains(w.last(w.max), text) }
 
 // eventually polls ok until it answers true. The note that it gives with false is in the failure.
-func eventually(t testing.TB, limit time.Duration, what string, ok func() (done bool, note string)) {
+func eventually(t *testing.T, limit time.Duration, what string, ok func() (done bool, note string)) {
 	t.Helper()
 	if err := poll(limit, what, ok); err != nil {
 		t.Fatal(err)

@@ -74,17 +74,3 @@ func (a *app) queryAll(store string) (counts, error) {
 }
 
 func windowKey(key string, start int64) string { return fmt.Sprintf("%s@%d", key, start) }
-
-// querySum reads how many entries the store has and their sum.
-func (a *app) querySum(store string) (keys, sum int64, err error) {
-	status, body, err := get(a.url("/sum/" + store))
-	if err != nil {
-		return 0, 0, err
-	}
-	var answer struct{ Keys, Sum int64 }
-	if status != http.StatusOK {
-		return 0, 0, fmt.Errorf("sum of %s of %s: %d %s", store, a.opts.id, status, body)
-	}
-	err = json.Unmarshal([]byte(body), &answer)
-	return answer.Keys, answer.Sum, err
-}

@@ -13,6 +13,7 @@ import (
 
 // TestRebuild loses the state and one changelog of an application and has resurge bring every count back.
 func TestRebuild(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, protocol, guarantee string
 		orders                    int
@@ -67,7 +68,7 @@ func (a *app) load(n int) expectation {
 }
 
 // loseState is the disaster: the state directory and one changelog are gone.
-func (a *app) loseState(t testing.TB) {
+func (a *app) loseState(t *testing.T) {
 	t.Helper()
 	a.wipeState()
 	a.b.deleteTopic(t, a.opts.id+"-counts-changelog")

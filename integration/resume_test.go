@@ -14,6 +14,7 @@ import (
 // TestResume_KilledAtEveryStep kills resurge with SIGKILL whenever it starts a step that it has not started before, and
 // resumes until it is done: the end is the same as without.
 func TestResume_KilledAtEveryStep(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, protocol, guarantee string }{
 		{"classiceos", classic, exactlyOnce},
 		{"streamsalo", streamsGroup, atLeastOnce},

@@ -45,7 +45,7 @@ func (r result) String() string {
 func (r result) all() string { return r.stdout + r.stderr }
 
 // run runs a command to its end. Not being able to is a failure, an exit code is not.
-func run(t testing.TB, cmd *exec.Cmd) result {
+func run(t *testing.T, cmd *exec.Cmd) result {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
@@ -83,7 +83,7 @@ type console struct {
 }
 
 // newConsole makes a home of its own; config is the text of config.yaml, "" for none.
-func newConsole(t testing.TB, bootstrap, config string) *console {
+func newConsole(t *testing.T, bootstrap, config string) *console {
 	t.Helper()
 	binary, err := builtBinary()
 	if err != nil {
@@ -107,7 +107,7 @@ func (c *console) command(ctx context.Context, args ...string) *exec.Cmd {
 }
 
 // run runs one command of resurge to its end.
-func (c *console) run(t testing.TB, args ...string) result {
+func (c *console) run(t *testing.T, args ...string) result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 6*time.Minute)
 	defer cancel()
@@ -115,7 +115,7 @@ func (c *console) run(t testing.TB, args ...string) result {
 }
 
 // requireCode fails the test when the exit code is another one.
-func (r result) requireCode(t testing.TB, want int) result {
+func (r result) requireCode(t *testing.T, want int) result {
 	t.Helper()
 	if r.code != want {
 		t.Fatalf("exit code %d, want %d, of %v", r.code, want, r)
@@ -124,7 +124,7 @@ func (r result) requireCode(t testing.TB, want int) result {
 }
 
 // requireSays fails the test when some text is nowhere in the output.
-func (r result) requireSays(t testing.TB, texts ...string) result {
+func (r result) requireSays(t *testing.T, texts ...string) result {
 	t.Helper()
 	for _, text := range texts {
 		if !strings.Contains(r.all(), text) {
@@ -142,14 +142,14 @@ type plan struct {
 }
 
 // plan makes one and keeps it in a file.
-func (c *console) plan(t testing.TB, app string, args ...string) plan {
+func (c *console) plan(t *testing.T, app string, args ...string) plan {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "plan.json")
 	r := c.run(t, append([]string{"plan", app, "--strategy", "rebuild", "--caught-up-within", "4m", "--out", file, "--output", "json"}, args...)...)
 	return decodePlan(t, r.requireCode(t, exitVerified), file)
 }
 
-func decodePlan(t testing.TB, r result, file string) plan {
+func decodePlan(t *testing.T, r result, file string) plan {
 	t.Helper()
 	p := plan{file: file}
 	if err := json.Unmarshal([]byte(r.stdout), &p); err != nil {
@@ -162,7 +162,7 @@ func decodePlan(t testing.TB, r result, file string) plan {
 }
 
 // execute approves and runs a plan.
-func (c *console) execute(t testing.TB, p plan, args ...string) result {
+func (c *console) execute(t *testing.T, p plan, args ...string) result {
 	t.Helper()
 	return c.run(t, p.runArgs(args...)...)
 }
@@ -177,7 +177,7 @@ type event struct {
 	Type, Step, Run string
 }
 
-func decodeEvents(t testing.TB, r result) []event {
+func decodeEvents(t *testing.T, r result) []event {
 	t.Helper()
 	var events []event
 	for lines := bufio.NewScanner(strings.NewReader(r.stdout)); lines.Scan(); {
@@ -186,7 +186,7 @@ func decodeEvents(t testing.TB, r result) []event {
 	return events
 }
 
-func decodeEvent(t testing.TB, line []byte) event {
+func decodeEvent(t *testing.T, line []byte) event {
 	t.Helper()
 	var e event
 	if err := json.Unmarshal(line, &e); err != nil {

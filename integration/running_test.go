@@ -11,6 +11,7 @@ import (
 // Whatever an operator asks for, an application that runs loses nothing. Kafka's own tool, on the same broker, evicts
 // members in a dry run and deletes the topics of a running streams group.
 func TestRunning(t *testing.T) {
+	t.Parallel()
 	for _, protocol := range []string{classic, streamsGroup} {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()

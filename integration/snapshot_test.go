@@ -38,7 +38,7 @@ type offsetSnapshot struct {
 }
 
 // snapshot reads every topic that Kafka does not keep for itself, and every group.
-func (b *broker) snapshot(t testing.TB) snapshot {
+func (b *broker) snapshot(t *testing.T) snapshot {
 	t.Helper()
 	s := snapshot{Topics: map[string]topicSnapshot{}, Groups: map[string]groupSnapshot{}}
 	topics, err := b.admin.ListTopics(t.Context())
@@ -57,7 +57,7 @@ func (b *broker) snapshot(t testing.TB) snapshot {
 	return s
 }
 
-func (b *broker) addOffsets(t testing.TB, s snapshot, names []string) {
+func (b *broker) addOffsets(t *testing.T, s snapshot, names []string) {
 	t.Helper()
 	starts, err := b.admin.ListStartOffsets(t.Context(), names...)
 	if err != nil {
@@ -78,7 +78,7 @@ func (b *broker) addOffsets(t testing.TB, s snapshot, names []string) {
 	set(ends, func(topic topicSnapshot) map[int32]int64 { return topic.Ends })
 }
 
-func (b *broker) addConfigs(t testing.TB, s snapshot, names []string) {
+func (b *broker) addConfigs(t *testing.T, s snapshot, names []string) {
 	t.Helper()
 	if len(names) == 0 {
 		return
@@ -100,7 +100,7 @@ func (b *broker) addConfigs(t testing.TB, s snapshot, names []string) {
 	}
 }
 
-func (b *broker) addGroups(t testing.TB, s snapshot) {
+func (b *broker) addGroups(t *testing.T, s snapshot) {
 	t.Helper()
 	groups, err := b.admin.ListGroups(t.Context())
 	if err != nil {
@@ -149,7 +149,7 @@ func (a *app) owns(name string) bool {
 }
 
 // requireUnchanged compares all that the application owns with how it was.
-func (a *app) requireUnchanged(t testing.TB, before snapshot) {
+func (a *app) requireUnchanged(t *testing.T, before snapshot) {
 	t.Helper()
 	want, got := before.only(a.owns), a.b.snapshot(t).only(a.owns)
 	if len(want.Topics) == 0 {
@@ -162,7 +162,7 @@ func (a *app) requireUnchanged(t testing.TB, before snapshot) {
 
 // quietSnapshot waits until nothing that the application owns has moved for half a second: its last commits trail its
 // last answers.
-func (a *app) quietSnapshot(t testing.TB) snapshot {
+func (a *app) quietSnapshot(t *testing.T) snapshot {
 	t.Helper()
 	var last snapshot
 	same := 0

@@ -10,6 +10,7 @@ import (
 // TestB29_StateDirectoryNotCleared lets the operator say that the state directory is cleared when it is not. An
 // at-least-once application then counts every order twice, and nothing in its log says so: the run must not end verified.
 func TestB29_StateDirectoryNotCleared(t *testing.T) {
+	t.Parallel()
 	for _, protocol := range []string{classic, streamsGroup} {
 		t.Run(protocol, func(t *testing.T) {
 			t.Parallel()

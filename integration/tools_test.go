@@ -16,7 +16,7 @@ const (
 )
 
 // tool runs one of Kafka's tools against the broker.
-func (b *broker) tool(t testing.TB, mainClass string, args ...string) result {
+func (b *broker) tool(t *testing.T, mainClass string, args ...string) result {
 	t.Helper()
 	tc := java(t)
 	_, archive, err := tc.prepared()
@@ -33,7 +33,7 @@ func (b *broker) tool(t testing.TB, mainClass string, args ...string) result {
 }
 
 // mustTool is tool for runs that have to succeed.
-func (b *broker) mustTool(t testing.TB, mainClass string, args ...string) result {
+func (b *broker) mustTool(t *testing.T, mainClass string, args ...string) result {
 	t.Helper()
 	r := b.tool(t, mainClass, args...)
 	if r.code != 0 {

@@ -20,7 +20,7 @@ type description struct {
 	}
 }
 
-func (c *console) describe(t testing.TB, app string) description {
+func (c *console) describe(t *testing.T, app string) description {
 	t.Helper()
 	r := c.run(t, "describe", app, "--output", "json").requireCode(t, exitVerified)
 	var d description
@@ -35,7 +35,7 @@ func (c *console) describe(t testing.TB, app string) description {
 
 // TestB1_PrefixTwin recovers an application whose ID is the beginning of a running one's. Kafka's tool deletes the
 // topics of both.
-func TestB1_PrefixTwin(t *testing.T) {
+func TestB1_PrefixTwin(t *testing.T) { //nolint:tparallel // its subtests share what it set up, in order
 	t.Parallel()
 	b := sharedBroker(t)
 	a := newApp(t, b, appOptions{id: "orders"})

@@ -46,7 +46,7 @@ func (b *builder) rebuild(offsets []plans.OffsetChange, internal []Topic) {
 	b.task(plans.TaskStart, "start "+b.inv.Application, "the application rebuilds its own state", nil)
 	b.add(plans.Step{
 		Kind: plans.AwaitCaughtUp, Risk: plans.ReadOnly, Deadline: seconds(b.req.CaughtUpWithin, DefaultCaughtUpWithin),
-		Title: "wait until the inputs pass the target vector and the repartition topics are drained", Topics: touched,
+		Title: "wait for the target vector and drained repartition topics", Topics: touched,
 	})
 	b.add(plans.Step{Kind: plans.ProveState, Risk: plans.ReadOnly, Deadline: 120, Title: "prove the state: ask it and compare with its changelogs", Topics: touched})
 }
