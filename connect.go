@@ -49,7 +49,7 @@ func (c *cli) connect(ctx context.Context) (*link, error) {
 	}
 	var client kafka.ClientConfig
 	if file != "" {
-		if client, err = readProperties(file); err != nil {
+		if client, err = kafka.ReadProperties(file); err != nil {
 			return nil, usageError("client properties "+file, err, "")
 		}
 	}

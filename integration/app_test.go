@@ -66,7 +66,7 @@ func newApp(t *testing.T, b *broker, opts appOptions) *app {
 	if opts.partition == 0 {
 		opts.partition = 2
 	}
-	compacted := map[string]*string{"cleanup.policy": ptr("compact")}
+	compacted := map[string]*string{"cleanup.policy": new("compact")}
 	b.createTopics(t, opts.partition, nil, opts.orders, opts.totals, opts.joined)
 	b.createTopics(t, opts.partition, compacted, opts.customers)
 	b.createTopics(t, 1, compacted, opts.regions)
@@ -78,8 +78,6 @@ func newApp(t *testing.T, b *broker, opts appOptions) *app {
 	t.Cleanup(a.cleanup)
 	return a
 }
-
-func ptr[T any](v T) *T { return &v }
 
 func (a *app) cleanup() {
 	if a.proc == nil {

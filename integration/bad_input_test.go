@@ -161,7 +161,7 @@ func TestSecured(t *testing.T) { //nolint:tparallel // its subtests share what i
 // billing leaves what an application leaves, without the application.
 func (b *broker) billing(t *testing.T) {
 	t.Helper()
-	compacted := map[string]*string{"cleanup.policy": ptr("compact")}
+	compacted := map[string]*string{"cleanup.policy": new("compact")}
 	b.createTopics(t, 2, nil, "invoices")
 	b.createTopics(t, 2, compacted, "billing-KSTREAM-AGGREGATE-STATE-STORE-0000000001-changelog")
 	offsets := kadm.Offsets{}

@@ -3,7 +3,6 @@
 package integration
 
 import (
-	"fmt"
 	"os"
 	"testing"
 )
@@ -13,18 +12,13 @@ var scratch string
 
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == hookArgument {
-		os.Exit(runHook(os.Args[2:]))
+		os.Exit(runHook(os.Args[2:])) //nolint:forbidigo // a hook is a program of its own
 	}
-	os.Exit(testMain(m))
-}
-
-func testMain(m *testing.M) int {
 	var err error
 	if scratch, err = os.MkdirTemp("", "resurge-integration-"); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
+		panic(err)
 	}
 	defer os.RemoveAll(scratch)
 	defer stopSharedBroker()
-	return m.Run()
+	m.Run() // its result becomes the exit code
 }

@@ -87,8 +87,8 @@ func parityCases(t *testing.T, a *app, now time.Time) []parityCase {
 // the application never commits an offset for it.
 func (a *app) produceInTwoBatches(now time.Time) {
 	a.t.Helper()
-	var tables []*kgo.Record
-	for i := range 50 {
+	tables := make([]*kgo.Record, 0, 50)
+	for i := range cap(tables) {
 		key := fmt.Sprintf("c%02d", i)
 		tables = append(tables, &kgo.Record{Topic: a.opts.customers, Key: []byte(key), Value: []byte("name"), Timestamp: now.Add(-4 * time.Hour)})
 	}
@@ -124,8 +124,8 @@ type copyLeft struct {
 func leftOf(before, now snapshot, id string) copyLeft {
 	left := copyLeft{Offsets: map[string]map[int32]string{}}
 	for _, name := range slices.Sorted(maps.Keys(now.Topics)) {
-		if strings.HasPrefix(name, id+"-") {
-			left.Topics = append(left.Topics, strings.TrimPrefix(name, id+"-"))
+		if short, ok := strings.CutPrefix(name, id+"-"); ok {
+			left.Topics = append(left.Topics, short)
 		}
 	}
 	for topic, partitions := range now.Groups[id].Offsets {

@@ -21,7 +21,6 @@ type process struct {
 	cmd  *exec.Cmd
 	out  *tail
 	done chan struct{} // closed when it has exited
-	err  error         // how it exited; read after done
 }
 
 // startProcess starts argv. The caller stops it; should the test binary die first, the kernel kills it.
@@ -36,7 +35,7 @@ func startProcess(name string, argv, env []string) (*process, error) {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
 	go func() {
-		p.err = p.cmd.Wait()
+		_ = p.cmd.Wait() // how it ended is in ProcessState
 		close(p.done)
 	}()
 	return p, nil
@@ -56,7 +55,7 @@ func (p *process) died() error {
 	if !p.exited() {
 		return nil
 	}
-	return fmt.Errorf("%s has exited: %v\n%s", p.name, p.err, p.out.last(40))
+	return fmt.Errorf("%s has exited: %s\n%s", p.name, p.cmd.ProcessState, p.out.last(40))
 }
 
 // stop sends SIGTERM and waits; a process that does not go within the limit is killed and an error.

@@ -54,9 +54,10 @@ func (a *app) queryAll(store string) (counts, error) {
 	found := counts{}
 	for lines := bufio.NewScanner(strings.NewReader(body)); lines.Scan(); {
 		var entry struct {
-			Key        string
-			Start, End *int64
-			Value      int64
+			Key   string `json:"key"`
+			Start *int64 `json:"start"`
+			End   *int64 `json:"end"`
+			Value int64  `json:"value"`
 		}
 		if err := json.Unmarshal(lines.Bytes(), &entry); err != nil {
 			return nil, fmt.Errorf("query %s of %s: %w in %q", store, a.opts.id, err, lines.Text())

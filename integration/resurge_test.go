@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -101,7 +102,7 @@ func newConsole(t *testing.T, bootstrap, config string) *console {
 }
 
 func (c *console) command(ctx context.Context, args ...string) *exec.Cmd {
-	cmd := exec.CommandContext(ctx, c.binary, append(args[:len(args):len(args)], c.flags...)...)
+	cmd := exec.CommandContext(ctx, c.binary, append(slices.Clip(args), c.flags...)...)
 	cmd.Env = append(os.Environ(), "XDG_STATE_HOME="+filepath.Join(c.home, "state"), "XDG_CONFIG_HOME="+filepath.Join(c.home, "config"))
 	return cmd
 }
@@ -134,10 +135,16 @@ func (r result) requireSays(t *testing.T, texts ...string) result {
 	return r
 }
 
+type step struct {
+	ID    string `json:"id"`
+	Kind  string `json:"kind"`
+	Title string `json:"title"`
+}
+
 // plan is the part of "plan --output json" that tests look at.
 type plan struct {
-	ID    string
-	Steps []struct{ ID, Kind, Title string }
+	ID    string `json:"id"`
+	Steps []step `json:"steps"`
 	file  string
 }
 
@@ -173,8 +180,10 @@ func (p plan) runArgs(args ...string) []string {
 
 // event is the part of a line of "run --output json" that tests look at.
 type event struct {
-	Seq             int64
-	Type, Step, Run string
+	Seq  int64  `json:"seq"`
+	Type string `json:"type"`
+	Step string `json:"step"`
+	Run  string `json:"run"`
 }
 
 func decodeEvents(t *testing.T, r result) []event {

@@ -12,12 +12,16 @@ import (
 
 // description is the part of "describe --output json" that tests look at.
 type description struct {
-	Schema, Application string
-	Topics              []struct {
-		Name, Role string
-		Owned      bool
-		Partitions []json.RawMessage
-	}
+	Schema      string             `json:"schema"`
+	Application string             `json:"application"`
+	Topics      []topicDescription `json:"topics"`
+}
+
+type topicDescription struct {
+	Name       string            `json:"name"`
+	Role       string            `json:"role"`
+	Owned      bool              `json:"owned"`
+	Partitions []json.RawMessage `json:"partitions"`
 }
 
 func (c *console) describe(t *testing.T, app string) description {

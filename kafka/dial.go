@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -20,7 +19,7 @@ import (
 
 // Limits of one request. An operator waits in front of them.
 const (
-	proofTimeout   = 10 * time.Second // of the first answer of a cluster
+	proofTimeout   = 6 * time.Second // of the first answer; two probes may follow
 	dialTimeout    = 3 * time.Second
 	requestTimeout = 10 * time.Second
 	retryTimeout   = 10 * time.Second
@@ -69,18 +68,38 @@ func Dial(ctx context.Context, config ClientConfig, options Options) (*Cluster, 
 	return c, nil
 }
 
-// prove asks the cluster for its brokers, within ten seconds.
+// prove asks every bootstrap server once, all together, until one answers.
 func (c *Cluster) prove(ctx context.Context, s subject) error {
 	bounded, cancel := context.WithTimeout(ctx, proofTimeout)
 	defer cancel()
-	_, err := c.reader.metadata(bounded, nil)
-	if err == nil {
+	seeds := c.reader.cl.SeedBrokers()
+	type answer struct {
+		seed int
+		err  error
+	}
+	answers := make(chan answer, len(seeds))
+	for i, b := range seeds {
+		go func() {
+			_, err := metadataOf(bounded, b, nil)
+			answers <- answer{i, err}
+		}()
+	}
+	causes := make([]error, len(seeds))
+	for range seeds {
+		if a := <-answers; a.err != nil {
+			causes[a.seed] = a.err
+			continue
+		}
+		cancel() // the others may still be dialing
+		if _, err := c.reader.metadata(ctx, nil); err != nil {
+			return s.fail(err)
+		}
 		return nil
 	}
 	if err := interrupted(ctx, s); err != nil {
 		return err
 	}
-	return c.explain(ctx, s, err)
+	return c.explain(ctx, s, causes)
 }
 
 // Reader returns the cluster's reader. It cannot change the cluster.
@@ -178,7 +197,9 @@ func (c *Cluster) dialer(readOnly bool, conns *connLog) func(context.Context, st
 		ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 		defer cancel()
 		conn, err := base(ctx, network, address)
-		if err == nil && c.config.TLS != nil {
+		if err != nil {
+			err = &dialError{err}
+		} else if c.config.TLS != nil {
 			conn, err = c.handshake(ctx, conn, address)
 		}
 		conns.note(address, err)
@@ -200,7 +221,7 @@ func (c *Cluster) handshake(ctx context.Context, conn net.Conn, address string) 
 	secure := tls.Client(conn, config)
 	if err := secure.HandshakeContext(ctx); err != nil {
 		_ = conn.Close() // the handshake's error is the one to tell
-		return nil, err
+		return nil, &handshakeError{err}
 	}
 	return secure, nil
 }
@@ -227,18 +248,6 @@ func (l *connLog) of(address string) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.failed[address]
-}
-
-// all returns the addresses that fail, sorted.
-func (l *connLog) all() []string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	var out []string
-	for a := range l.failed {
-		out = append(out, a)
-	}
-	slices.Sort(out)
-	return out
 }
 
 // requestHook tells an observer of every request that is sent.

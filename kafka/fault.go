@@ -135,11 +135,17 @@ func isTooOld(err error) bool {
 	return errors.Is(err, kerr.UnsupportedVersion) || err != nil && strings.Contains(err.Error(), "broker is too old")
 }
 
+// isAlert recognises a TLS alert from the other side; crypto/tls has no exported
+// type for it outside QUIC.
+func isAlert(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "remote error"
+}
+
 func classifyTLS(err error) (streams.FaultKind, string, bool) {
 	var unknown x509.UnknownAuthorityError
 	var host x509.HostnameError
 	var invalid x509.CertificateInvalidError
-	var alert tls.AlertError
 	var record tls.RecordHeaderError
 	switch {
 	case errors.As(err, &unknown):
@@ -148,7 +154,7 @@ func classifyTLS(err error) (streams.FaultKind, string, bool) {
 		return streams.FaultAuth, "the broker's certificate does not name the host that was dialed; use a name that it has, or an empty ssl.endpoint.identification.algorithm to skip this check", true
 	case errors.As(err, &invalid):
 		return streams.FaultAuth, "look at the dates and usages of the broker's certificate", true
-	case errors.As(err, &alert):
+	case isAlert(err):
 		return streams.FaultAuth, "the broker refused the TLS handshake: a mutual TLS listener wants a certificate that it trusts in ssl.keystore.location", true
 	case errors.As(err, &record):
 		return streams.FaultUnreachable, "the listener does not speak TLS: security.protocol is then PLAINTEXT or SASL_PLAINTEXT", true
