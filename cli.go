@@ -29,6 +29,7 @@ type cli struct {
 	contextName   string
 	output        string
 	headless      bool
+	incident      string
 
 	config config
 	paths  paths
@@ -52,6 +53,7 @@ func (c *cli) root() *cobra.Command {
 	f.StringVar(&c.contextName, "context", "", "context of the configuration to use")
 	f.StringVar(&c.output, "output", "text", "text or json")
 	f.BoolVar(&c.headless, "headless", false, "print lines instead of opening the console")
+	root.Flags().StringVar(&c.incident, "incident", "now", `when the incident was declared: 2026-12-01T10:40:00Z, "15m ago" or now`)
 	root.SetOut(c.stdout)
 	root.SetErr(c.stderr)
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {

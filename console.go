@@ -69,7 +69,14 @@ type desk struct {
 }
 
 func (c *cli) newDesk(ctx context.Context, r *rehearsal) (*desk, error) {
-	d := &desk{c: c, ctx: ctx, practice: r, incident: now(), log: recovery.NewEventLog()}
+	at := now()
+	if c.incident != "" {
+		var err error
+		if at, err = parsePast(c.incident, at); err != nil {
+			return nil, usageError("--incident", err, "")
+		}
+	}
+	d := &desk{c: c, ctx: ctx, practice: r, incident: at, log: recovery.NewEventLog()}
 	if r != nil {
 		d.link = r.link
 		return d, nil

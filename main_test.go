@@ -15,7 +15,7 @@ import (
 	"resurge/streams"
 )
 
-func TestParseMoment(t *testing.T) {
+func TestB31_B32_B33_Times(t *testing.T) {
 	now := time.Date(2026, 12, 1, 14, 0, 0, 0, time.UTC)
 	for text, want := range map[string]string{
 		"now": "2026-12-01T14:00:00Z", "15m ago": "2026-12-01T13:45:00Z",

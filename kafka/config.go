@@ -82,13 +82,15 @@ func (Secret) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + `"`
 func (s Secret) Reveal() string { return string(s) }
 
 // Protocol is the Java client's name for the way to connect.
-func (c ClientConfig) Protocol() string {
+func (c ClientConfig) Protocol() string { return protocolName(c.TLS != nil, c.SASL != nil) }
+
+func protocolName(usesTLS, usesSASL bool) string {
 	switch {
-	case c.SASL != nil && c.TLS != nil:
+	case usesSASL && usesTLS:
 		return "SASL_SSL"
-	case c.SASL != nil:
+	case usesSASL:
 		return "SASL_PLAINTEXT"
-	case c.TLS != nil:
+	case usesTLS:
 		return "SSL"
 	}
 	return "PLAINTEXT"

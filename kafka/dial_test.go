@@ -120,7 +120,7 @@ func answerHandshakes(f *kfake.Cluster, mechanisms ...string) {
 // MB, as Kafka does: a TLS client's first bytes read as 369 MB. kfake would wait
 // for them.
 func listenStrictly(network, address string) (net.Listener, error) {
-	l, err := net.Listen(network, address)
+	l, err := new(net.ListenConfig).Listen(context.Background(), network, address)
 	return strictListener{l}, err
 }
 
@@ -207,6 +207,7 @@ func TestDialNamesTheAddressesTried(t *testing.T) {
 
 func TestDialGivesUpInTime(t *testing.T) {
 	virtual(t, func(t *testing.T, _ *kfake.Cluster, _ *Cluster) {
+		t.Helper()
 		silent := func(ctx context.Context, _, _ string) (net.Conn, error) {
 			<-ctx.Done()
 			return nil, ctx.Err()

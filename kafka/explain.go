@@ -27,7 +27,7 @@ const probeTimeout = 2 * time.Second
 // tell (public reports B115, B117, B119).
 func (c *Cluster) explain(ctx context.Context, s subject, causes []error) error {
 	telling := 0
-	var said []string
+	said := make([]string, 0, len(causes))
 	for i, cause := range causes {
 		said = append(said, streams.Quote(c.config.Bootstrap[i]+": "+message(cause)))
 		if kind, _ := classify(cause); kind == streams.FaultAuth {
@@ -105,14 +105,7 @@ type listener struct {
 // mismatch compares a listener with the settings; no hint means that they match.
 func (c *Cluster) mismatch(l listener) (streams.FaultKind, string) {
 	want := func(usesTLS, usesSASL bool) string {
-		other := ClientConfig{}
-		if usesTLS {
-			other.TLS = &TLS{}
-		}
-		if usesSASL {
-			other.SASL = &SASL{}
-		}
-		return fmt.Sprintf("security.protocol is %s, it should be %s", c.config.Protocol(), other.Protocol())
+		return fmt.Sprintf("security.protocol is %s, it should be %s", c.config.Protocol(), protocolName(usesTLS, usesSASL))
 	}
 	usesTLS, usesSASL := c.config.TLS != nil, c.config.SASL != nil
 	offers := streams.Quote(strings.Join(l.mechanisms, ", "))
@@ -221,11 +214,11 @@ func (l *listener) ask(conn net.Conn, own *SASL) {
 	}
 	l.asked = true
 	l.mechanisms = resp.SupportedMechanisms
-	switch kerr.ErrorForCode(resp.ErrorCode) {
-	case nil:
+	switch resp.ErrorCode {
+	case 0:
 		l.sasl = true
 		l.mechanisms = append(l.mechanisms, req.Mechanism)
-	case kerr.UnsupportedSaslMechanism:
+	case kerr.UnsupportedSaslMechanism.Code:
 		l.sasl = true
 	}
 	l.mechanisms = unique(l.mechanisms)

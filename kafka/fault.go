@@ -34,16 +34,16 @@ func topicSubject(name, operation string) subject {
 	return subject{what: "topic " + streams.Quote(name), needs: operation + " on topic " + streams.Quote(name)}
 }
 
-func partitionSubject(tp streams.TopicPartition, operation string) subject {
-	return subject{what: "partition " + streams.Quote(tp.String()), needs: operation + " on topic " + streams.Quote(tp.Topic)}
+func partitionSubject(tp streams.TopicPartition) subject {
+	return subject{what: "partition " + streams.Quote(tp.String()), needs: "DESCRIBE on topic " + streams.Quote(tp.Topic)}
 }
 
 func groupSubject(id, operation string) subject {
 	return subject{what: "group " + streams.Quote(id), needs: operation + " on group " + streams.Quote(id)}
 }
 
-func clusterSubject(what, operation string) subject {
-	return subject{what: what, needs: operation + " on the cluster"}
+func clusterSubject(what string) subject {
+	return subject{what: what, needs: "DESCRIBE on the cluster"}
 }
 
 // fail turns an error into one that carries a fault about s.
@@ -96,8 +96,7 @@ func message(err error) string {
 
 // classify says what kind of fault an error is and what to do about it.
 func classify(err error) (streams.FaultKind, string) {
-	var ke *kerr.Error
-	if errors.As(err, &ke) {
+	if ke, ok := errors.AsType[*kerr.Error](err); ok {
 		return classifyCode(ke)
 	}
 	if kind, hint, ok := classifyTLS(err); ok {

@@ -32,15 +32,15 @@ func describeOne[T kmsg.Response](ctx context.Context, r *Reader, s subject, id 
 		return resp, node, false, s.fault(err)
 	}
 	v := judge(resp)
-	switch kerr.ErrorForCode(v.code) {
-	case nil:
+	switch v.code {
+	case 0:
 		if !v.present {
 			return resp, node, false, s.fault(errUnexpected)
 		}
 		return resp, node, true, nil
-	case kerr.GroupIDNotFound:
+	case kerr.GroupIDNotFound.Code:
 		return resp, node, false, nil
-	case kerr.UnsupportedVersion: // this type of group is switched off
+	case kerr.UnsupportedVersion.Code: // this type of group is switched off
 		return resp, node, false, nil
 	}
 	return resp, node, false, s.code(v.code, v.detail)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 
@@ -47,7 +48,7 @@ func TestB22_ReaderSendsNoWrites(t *testing.T) {
 					t.Fatalf("%s takes a %s: add arguments to this test", r.Type().Method(i).Name, method.Type().In(len(args)))
 				}
 				for _, v := range values {
-					try(append(args[:len(args):len(args)], reflect.ValueOf(v)))
+					try(append(slices.Clip(args), reflect.ValueOf(v)))
 				}
 				return
 			}
@@ -82,7 +83,7 @@ func TestB22_GuardRefusesWrites(t *testing.T) {
 	deleted := f.Fault(kfake.Fault{Observe: true, Count: -1, When: func(req kmsg.Request) bool { return !readKeys[kmsg.Key(req.Key())] }})
 	del := kmsg.NewPtrDeleteTopicsRequest()
 	topic := kmsg.NewDeleteTopicsRequestTopic()
-	topic.Topic = kmsg.StringPtr("in")
+	topic.Topic = new("in")
 	del.Topics, del.TopicNames = append(del.Topics, topic), []string{"in"}
 	leave := kmsg.NewPtrLeaveGroupRequest()
 	leave.Group = "shop"

@@ -150,7 +150,8 @@ func trustJKS(t *testing.T, password string, cert *x509.Certificate) []byte {
 	return storeJKSBytes(t, ks, password)
 }
 
-func (p pair) jks(t *testing.T, password, keyPassword string) []byte {
+// jks makes a key store whose own password is pwstore.
+func (p pair) jks(t *testing.T, keyPassword string) []byte {
 	t.Helper()
 	ks := keystore.New()
 	entry := keystore.PrivateKeyEntry{
@@ -159,5 +160,5 @@ func (p pair) jks(t *testing.T, password, keyPassword string) []byte {
 	if err := ks.SetPrivateKeyEntry("me", entry, []byte(keyPassword)); err != nil {
 		t.Fatal(err)
 	}
-	return storeJKSBytes(t, ks, password)
+	return storeJKSBytes(t, ks, "pwstore")
 }

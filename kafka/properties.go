@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"regexp"
@@ -26,11 +27,11 @@ const (
 	keyMechanism      = "sasl.mechanism"
 	keyJAAS           = "sasl.jaas.config"
 	keyTrustFile      = "ssl.truststore.location"
-	keyTrustPassword  = "ssl.truststore.password"
+	keyTrustPassword  = "ssl.truststore.password" //nolint:gosec // the setting's name
 	keyTrustType      = "ssl.truststore.type"
 	keyTrustPEM       = "ssl.truststore.certificates"
 	keyStoreFile      = "ssl.keystore.location"
-	keyStorePassword  = "ssl.keystore.password"
+	keyStorePassword  = "ssl.keystore.password" //nolint:gosec // the setting's name
 	keyStoreType      = "ssl.keystore.type"
 	keyStoreChainPEM  = "ssl.keystore.certificate.chain"
 	keyStoreKeyPEM    = "ssl.keystore.key"
@@ -107,12 +108,7 @@ func ParseProperties(content []byte) (ClientConfig, error) {
 type settings map[string]string
 
 func (s settings) keys() []string {
-	var out []string
-	for k := range s {
-		out = append(out, k)
-	}
-	slices.Sort(out)
-	return out
+	return slices.Sorted(maps.Keys(s))
 }
 
 func known(key string) bool {

@@ -100,7 +100,7 @@ func TestSecretsAreNotShown(t *testing.T) {
 	c := parse(t, "security.protocol=SASL_PLAINTEXT", "sasl.mechanism=PLAIN", jaas)
 	var log bytes.Buffer
 	slog.New(slog.NewJSONHandler(&log, nil)).Info("config", "config", c, "sasl", c.SASL, "secret", c.SASL.Password)
-	encoded, err := json.Marshal(c)
+	encoded, err := json.Marshal(c) //nolint:musttag // nothing reads it back
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,8 +156,8 @@ func TestStores(t *testing.T) {
 	}
 	identity := map[string][]string{
 		"PKCS12":       {"ssl.keystore.location=" + file(t, "k", me.pkcs12(t, "pw", ca.cert)), "ssl.keystore.password=pw", "ssl.key.password=pw"},
-		"JKS":          {"ssl.keystore.location=" + file(t, "k", me.jks(t, "pwstore", "pwstore")), "ssl.keystore.password=pwstore"},
-		"JKS, own key": {"ssl.keystore.location=" + file(t, "k", me.jks(t, "pwstore", "pwother")), "ssl.keystore.password=pwstore", "ssl.key.password=pwother"},
+		"JKS":          {"ssl.keystore.location=" + file(t, "k", me.jks(t, "pwstore")), "ssl.keystore.password=pwstore"},
+		"JKS, own key": {"ssl.keystore.location=" + file(t, "k", me.jks(t, "pwother")), "ssl.keystore.password=pwstore", "ssl.key.password=pwother"},
 		"PEM":          {"ssl.keystore.location=" + file(t, "k", append(key, chain...)), "ssl.keystore.type=PEM"},
 		"inline":       {"ssl.keystore.certificate.chain=" + oneLine(chain), "ssl.keystore.key=" + oneLine(key)},
 		"one inline":   {"ssl.keystore.certificate.chain=" + joined(chain), "ssl.keystore.key=" + joined(key)},
@@ -178,9 +178,9 @@ func TestStoresThatDoNotOpen(t *testing.T) {
 		"JKS trust":         {"ssl.truststore.location=" + file(t, "t", trustJKS(t, "pwstore", ca.cert)) + "\nssl.truststore.password=hunter2", "password is wrong"},
 		"JKS without":       {"ssl.truststore.location=" + file(t, "t", trustJKS(t, "pwstore", ca.cert)), "password is wrong or missing"},
 		"PKCS12 key":        {"ssl.keystore.location=" + file(t, "k", me.pkcs12(t, "pw")) + "\nssl.keystore.password=hunter2", "password is wrong"},
-		"JKS key":           {"ssl.keystore.location=" + file(t, "k", me.jks(t, "pwstore", "pwother")) + "\nssl.keystore.password=pwstore", "password is wrong"},
+		"JKS key":           {"ssl.keystore.location=" + file(t, "k", me.jks(t, "pwother")) + "\nssl.keystore.password=pwstore", "password is wrong"},
 		"JKS without a key": {"ssl.keystore.location=" + file(t, "k", trustJKS(t, "pwstore", ca.cert)) + "\nssl.keystore.password=pwstore", "no private key"},
-		"JKS without trust": {"ssl.truststore.location=" + file(t, "k", me.jks(t, "pwstore", "pwstore")) + "\nssl.truststore.password=pwstore", "no trusted certificate"},
+		"JKS without trust": {"ssl.truststore.location=" + file(t, "k", me.jks(t, "pwstore")) + "\nssl.truststore.password=pwstore", "no trusted certificate"},
 		"PEM of two":        {"ssl.keystore.certificate.chain=" + oneLine(certPEM(me.cert)) + "\nssl.keystore.key=" + oneLine(other.keyPEM(t)), "of another key"},
 		"PEM without a key": {"ssl.keystore.location=" + file(t, "k", certPEM(me.cert)), "0 private keys"},
 		"both":              {"ssl.truststore.location=/x\nssl.truststore.certificates=" + oneLine(certPEM(ca.cert)), "both it and"},

@@ -46,7 +46,7 @@ func metadataOf(ctx context.Context, to kmsg.Requestor, topics []string) (*kmsg.
 	}
 	for _, name := range topics {
 		t := kmsg.NewMetadataRequestTopic()
-		t.Topic = kmsg.StringPtr(name)
+		t.Topic = new(name)
 		req.Topics = append(req.Topics, t)
 	}
 	resp, err := req.RequestWith(ctx, to)
@@ -61,7 +61,7 @@ func metadataOf(ctx context.Context, to kmsg.Requestor, topics []string) (*kmsg.
 
 // Cluster identifies the cluster that answers.
 func (r *Reader) Cluster(ctx context.Context) (streams.Cluster, error) {
-	s := clusterSubject("cluster", "DESCRIBE")
+	s := clusterSubject("cluster")
 	resp, err := r.metadata(ctx, nil)
 	if err != nil {
 		return streams.Cluster{}, s.fail(err)

@@ -94,7 +94,7 @@ func commitsOf(g kmsg.OffsetFetchResponseGroup) (c streams.Commits, unstable boo
 			case p.ErrorCode == kerr.UnstableOffsetCommit.Code:
 				unstable = true
 			case p.ErrorCode != 0:
-				c.Faults[tp] = partitionSubject(tp, "DESCRIBE").code(p.ErrorCode, nil)
+				c.Faults[tp] = partitionSubject(tp).code(p.ErrorCode, nil)
 			case p.Offset >= 0:
 				c.Offsets[tp] = streams.Commit{Offset: p.Offset, LeaderEpoch: p.LeaderEpoch, Metadata: text(p.Metadata)}
 			}

@@ -19,7 +19,7 @@ import (
 // is answered with no groups and no fault: a group missing from the list is
 // absent only when [Reader.Group] says so.
 func (r *Reader) Groups(ctx context.Context) (streams.GroupList, error) {
-	s := clusterSubject("list of groups", "DESCRIBE")
+	s := clusterSubject("list of groups")
 	var list streams.GroupList
 	shards := r.cl.RequestSharded(ctx, kmsg.NewPtrListGroupsRequest())
 	if err := interrupted(ctx, s); err != nil {
@@ -259,8 +259,7 @@ func worthAnotherTry(err error) bool {
 	if isTooOld(err) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) || errors.Is(err, kgo.ErrClientClosed) {
 		return false
 	}
-	var ke *kerr.Error
-	if errors.As(err, &ke) {
+	if ke, ok := errors.AsType[*kerr.Error](err); ok {
 		return ke.Retriable
 	}
 	kind, _ := classify(err)

@@ -123,7 +123,7 @@ func (r *Reader) listOffsets(ctx context.Context, tps []streams.TopicPartition, 
 	}
 	for _, tp := range tps {
 		if _, ok := out[tp]; !ok {
-			out[tp] = offset{fault: partitionSubject(tp, "DESCRIBE").fault(errors.New("the broker did not answer for it"))}
+			out[tp] = offset{fault: partitionSubject(tp).fault(errors.New("the broker did not answer for it"))}
 		}
 	}
 	return out
@@ -158,7 +158,7 @@ func (r *Reader) takeOffsets(shard kgo.ResponseShard, out map[streams.TopicParti
 		for _, t := range req.Topics {
 			for _, p := range t.Partitions {
 				tp := streams.TopicPartition{Topic: t.Topic, Partition: p.Partition}
-				out[tp] = offset{fault: partitionSubject(tp, "DESCRIBE").fault(r.reason(shard.Err, shard.Meta))}
+				out[tp] = offset{fault: partitionSubject(tp).fault(r.reason(shard.Err, shard.Meta))}
 			}
 		}
 		return
@@ -171,7 +171,7 @@ func (r *Reader) takeOffsets(shard kgo.ResponseShard, out map[streams.TopicParti
 		for _, p := range t.Partitions {
 			tp := streams.TopicPartition{Topic: t.Topic, Partition: p.Partition}
 			if p.ErrorCode != 0 {
-				out[tp] = offset{fault: partitionSubject(tp, "DESCRIBE").code(p.ErrorCode, nil)}
+				out[tp] = offset{fault: partitionSubject(tp).code(p.ErrorCode, nil)}
 				continue
 			}
 			out[tp] = offset{at: p.Offset}

@@ -54,12 +54,12 @@ func (r *Reader) BrokersWithTopic(ctx context.Context, name string) ([]int32, er
 				return s.fail(r.reason(err, kgo.BrokerMetadata{Host: b.Host, Port: b.Port}))
 			}
 			t := first(resp.Topics)
-			switch err := kerr.ErrorForCode(t.ErrorCode); {
+			switch {
 			case len(resp.Topics) != 1:
 				return s.fail(errUnexpected)
-			case err == kerr.TopicAuthorizationFailed: //nolint:errorlint // sentinels, never wrapped
-				return s.fail(err)
-			case err == kerr.UnknownTopicOrPartition: //nolint:errorlint // sentinels, never wrapped
+			case t.ErrorCode == kerr.TopicAuthorizationFailed.Code:
+				return s.fail(kerr.TopicAuthorizationFailed)
+			case t.ErrorCode == kerr.UnknownTopicOrPartition.Code:
 			default: // it may have no leader yet, and still be there
 				knows[i] = true
 			}
@@ -254,12 +254,12 @@ func (t *tail) fetch(ctx context.Context, leader int32, req *kmsg.FetchRequest) 
 
 // take adds the records of one answer and moves on to the offset after them.
 func (p *tailPart) take(topic string, rp *kmsg.FetchResponseTopicPartition) error {
-	switch err := kerr.ErrorForCode(rp.ErrorCode); {
-	case err == kerr.OffsetOutOfRange && rp.LogStartOffset > p.next: //nolint:errorlint // sentinels, never wrapped
+	switch {
+	case rp.ErrorCode == kerr.OffsetOutOfRange.Code && rp.LogStartOffset > p.next:
 		p.next = rp.LogStartOffset // deleted meanwhile
 		return nil
-	case err != nil:
-		return err
+	case rp.ErrorCode != 0:
+		return kerr.ErrorForCode(rp.ErrorCode)
 	case rp.LastStableOffset >= 0 && p.next >= rp.LastStableOffset:
 		p.next = p.end // cut off meanwhile
 		return nil

@@ -36,7 +36,7 @@ func TestBrokersWithTopic(t *testing.T) {
 		}
 		resp := req.ResponseKind().(*kmsg.MetadataResponse)
 		mt := kmsg.NewMetadataResponseTopic()
-		mt.Topic, mt.ErrorCode = kmsg.StringPtr("t"), kerr.LeaderNotAvailable.Code
+		mt.Topic, mt.ErrorCode = new("t"), kerr.LeaderNotAvailable.Code
 		resp.Topics = append(resp.Topics, mt)
 		b := kmsg.NewMetadataResponseBroker()
 		b.NodeID, b.Host, b.Port = 1, "127.0.0.1", 1

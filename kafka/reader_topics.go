@@ -28,7 +28,7 @@ func unique(names []string) []string {
 // its Fault. A principal without rights is answered with no topics and no
 // error: an empty list proves nothing.
 func (r *Reader) Topics(ctx context.Context, names ...string) ([]streams.Topic, error) {
-	s := clusterSubject("topics", "DESCRIBE")
+	s := clusterSubject("topics")
 	asked := unique(names)
 	if asked == nil {
 		asked = []string{} // all
@@ -63,7 +63,7 @@ func topicOf(name string, t kmsg.MetadataResponseTopic) streams.Topic {
 	for _, p := range t.Partitions {
 		np := streams.Partition{Partition: p.Partition, Leader: p.Leader, Replicas: p.Replicas, ISR: p.ISR}
 		if p.ErrorCode != 0 {
-			np.Fault = partitionSubject(streams.TopicPartition{Topic: name, Partition: p.Partition}, "DESCRIBE").code(p.ErrorCode, nil)
+			np.Fault = partitionSubject(streams.TopicPartition{Topic: name, Partition: p.Partition}).code(p.ErrorCode, nil)
 		}
 		out.Partitions = append(out.Partitions, np)
 	}

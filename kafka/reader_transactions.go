@@ -22,11 +22,11 @@ var openStates = []string{"Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEp
 // transaction could be there. The broker leaves out transactional IDs that the
 // principal may not DESCRIBE without a word.
 func (r *Reader) OpenTransactions(ctx context.Context, prefix string) ([]streams.Transaction, error) {
-	s := clusterSubject("open transactions", "DESCRIBE")
+	s := clusterSubject("open transactions")
 	req := kmsg.NewPtrListTransactionsRequest()
 	req.StateFilters = openStates
 	// Brokers before 4.1 (KIP-1152) do not filter by pattern: done again below.
-	req.TransactionalIDPattern = kmsg.StringPtr("^" + regexp.QuoteMeta(prefix) + ".*$")
+	req.TransactionalIDPattern = new("^" + regexp.QuoteMeta(prefix) + ".*$")
 	found := map[string]streams.Transaction{}
 	for _, shard := range r.cl.RequestSharded(ctx, req) {
 		s := subject{what: s.what + " of " + brokerName(shard.Meta), needs: s.needs}

@@ -46,7 +46,7 @@ func (s settings) openStore(key, typeKey string) (content []byte, kind storeKind
 	default:
 		return nil, 0, settingError(streams.FaultUnsupported, typeKey, "JKS, PKCS12 and PEM are supported", "%q is not supported", v)
 	}
-	content, err = os.ReadFile(s[key])
+	content, err = os.ReadFile(s[key]) //nolint:gosec // the operator names the file
 	if err != nil {
 		return nil, 0, settingError(streams.FaultOther, key, "look whether the file is there and may be read", "%w", err)
 	}

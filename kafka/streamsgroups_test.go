@@ -76,8 +76,9 @@ func advertise(t *testing.T, f *kfake.Cluster) {
 	})
 }
 
-// streamsGroup is a running streams group of one subtopology.
-func streamsGroup(id string) kmsg.StreamsGroupDescribeResponseGroup {
+// streamsGroup is the running streams group shop, of one subtopology.
+func streamsGroup() kmsg.StreamsGroupDescribeResponseGroup {
+	const id = "shop"
 	g := kmsg.NewStreamsGroupDescribeResponseGroup()
 	g.Group, g.State, g.Epoch = id, "Stable", 7
 	topology := kmsg.NewStreamsGroupDescribeResponseGroupTopology()

@@ -142,7 +142,7 @@ func (w *Writer) CommitOffsets(ctx context.Context, group string, offsets map[st
 			req.Topics = append(req.Topics, t)
 		}
 		p := kmsg.NewOffsetCommitRequestTopicPartition()
-		p.Partition, p.Offset, p.LeaderEpoch, p.Metadata = tp.Partition, c.Offset, c.LeaderEpoch, kmsg.StringPtr(c.Metadata)
+		p.Partition, p.Offset, p.LeaderEpoch, p.Metadata = tp.Partition, c.Offset, c.LeaderEpoch, new(c.Metadata)
 		req.Topics[i].Partitions = append(req.Topics[i].Partitions, p)
 	}
 	resp, err := send[*kmsg.OffsetCommitResponse](ctx, w, s, req)
@@ -261,9 +261,9 @@ func (w *Writer) RemoveMembers(ctx context.Context, group string, members []Memb
 	for _, m := range members {
 		lm := kmsg.NewLeaveGroupRequestMember()
 		lm.MemberID = m.ID
-		lm.Reason = kmsg.StringPtr("removed by resurge")
+		lm.Reason = new("removed by resurge")
 		if m.InstanceID != "" {
-			lm.InstanceID = kmsg.StringPtr(m.InstanceID)
+			lm.InstanceID = new(m.InstanceID)
 		}
 		req.Members = append(req.Members, lm)
 	}
@@ -271,8 +271,8 @@ func (w *Writer) RemoveMembers(ctx context.Context, group string, members []Memb
 	if err != nil {
 		return err
 	}
-	switch kerr.ErrorForCode(resp.ErrorCode) {
-	case nil, kerr.UnknownMemberID, kerr.GroupIDNotFound:
+	switch resp.ErrorCode {
+	case 0, kerr.UnknownMemberID.Code, kerr.GroupIDNotFound.Code:
 	default:
 		return s.fail(kerr.ErrorForCode(resp.ErrorCode))
 	}

@@ -176,9 +176,9 @@ func TestB25_RemoveMembersThatLeft(t *testing.T) {
 	}
 }
 
-func topicID(t *testing.T, c *Cluster, name string) streams.TopicID {
+func topicID(t *testing.T, c *Cluster) streams.TopicID {
 	t.Helper()
-	topics, err := c.Reader().Topics(t.Context(), name)
+	topics, err := c.Reader().Topics(t.Context(), "t")
 	if err != nil || topics[0].Fault != nil {
 		t.Fatal(topics, err)
 	}
@@ -189,7 +189,7 @@ func TestDeleteTopicByGeneration(t *testing.T) {
 	f := fake(t, kfake.SeedTopics(1, "t"))
 	c, _ := dial(t, f)
 	w := c.Writer()
-	old := topicID(t, c, "t")
+	old := topicID(t, c)
 	if err := f.DeleteTopic("t"); err != nil {
 		t.Fatal(err)
 	}
@@ -206,7 +206,7 @@ func TestDeleteTopicByGeneration(t *testing.T) {
 	if f.TopicInfo("t") == nil {
 		t.Fatal("deleted another generation")
 	}
-	if err := w.DeleteTopic(t.Context(), "t", topicID(t, c, "t")); err != nil {
+	if err := w.DeleteTopic(t.Context(), "t", topicID(t, c)); err != nil {
 		t.Error(err)
 	}
 	if f.TopicInfo("t") != nil {
@@ -223,7 +223,7 @@ func TestDeleteTopicByGeneration(t *testing.T) {
 func TestDeleteTopicOfAnOldBroker(t *testing.T) {
 	f := fake(t, kfake.SeedTopics(1, "t"), kfake.MaxVersions(kversion.V2_4_0()))
 	c, _ := dial(t, f)
-	id := topicID(t, c, "t")
+	id := topicID(t, c)
 	if !id.IsZero() {
 		t.Fatalf("ID %s from an old broker", id)
 	}
@@ -236,7 +236,7 @@ func TestDeleteTopicWithALostAnswer(t *testing.T) {
 	f := fake(t, kfake.SeedTopics(1, "t"))
 	c, _ := dial(t, f)
 	f.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.DeleteTopics}, Err: kerr.RequestTimedOut})
-	if err := c.Writer().DeleteTopic(t.Context(), "t", topicID(t, c, "t")); err != nil {
+	if err := c.Writer().DeleteTopic(t.Context(), "t", topicID(t, c)); err != nil {
 		t.Errorf("it is gone, whatever the answer was: %v", err)
 	}
 }
@@ -250,7 +250,7 @@ func TestCreateTopic(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		info := f.TopicInfo("t")
-		if info == nil || id != topicID(t, c, "t") || id.IsZero() != (name == "old") {
+		if info == nil || id != topicID(t, c) || id.IsZero() != (name == "old") {
 			t.Errorf("%s: ID %s, topic %+v", name, id, info)
 		}
 		configs, err := c.Reader().TopicConfigs(t.Context(), "t")
@@ -278,6 +278,7 @@ func TestCreateTopicRefused(t *testing.T) {
 // name that metadata has forgotten.
 func TestB39_CreateWhileTheTopicIsBeingDeleted(t *testing.T) {
 	virtual(t, func(t *testing.T, f *kfake.Cluster, c *Cluster) {
+		t.Helper()
 		busy := f.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.CreateTopics}, Err: kerr.TopicAlreadyExists, Count: 6})
 		id, err := c.Writer().CreateTopic(t.Context(), NewTopic{Name: "t", Partitions: 1, ReplicationFactor: 1})
 		if err != nil || id.IsZero() || busy.Hits() != 6 {
@@ -313,6 +314,7 @@ func virtual(t *testing.T, test func(t *testing.T, f *kfake.Cluster, c *Cluster)
 
 func TestStableCommitsGiveUp(t *testing.T) {
 	virtual(t, func(t *testing.T, f *kfake.Cluster, c *Cluster) {
+		t.Helper()
 		f.ControlKey(kmsg.OffsetFetch.Int16(), func(kreq kmsg.Request) (kmsg.Response, error, bool) {
 			f.KeepControl()
 			resp := kreq.(*kmsg.OffsetFetchRequest).ResponseKind().(*kmsg.OffsetFetchResponse)

@@ -69,19 +69,19 @@ func (w *Writer) DeleteTopic(ctx context.Context, name string, id streams.TopicI
 	req.TopicNames = []string{name} // to version 5
 	t := kmsg.NewDeleteTopicsRequestTopic()
 	if t.TopicID = id; id.IsZero() {
-		t.Topic = kmsg.StringPtr(name)
+		t.Topic = new(name)
 	}
 	req.Topics = append(req.Topics, t)
 	resp, err := send[*kmsg.DeleteTopicsResponse](ctx, w, s, req)
 	if err == nil {
 		d := first(resp.Topics)
-		switch kerr.ErrorForCode(d.ErrorCode) {
-		case nil, kerr.UnknownTopicOrPartition, kerr.UnknownTopicID:
+		switch d.ErrorCode {
+		case 0, kerr.UnknownTopicOrPartition.Code, kerr.UnknownTopicID.Code:
 			if len(resp.Topics) == 1 {
 				return nil
 			}
 			return s.fail(errUnexpected)
-		case kerr.RequestTimedOut:
+		case kerr.RequestTimedOut.Code:
 			err = s.ambiguous(kerr.RequestTimedOut)
 		default:
 			return asError(s.code(d.ErrorCode, d.ErrorMessage))
@@ -168,7 +168,7 @@ func createTopics(nt NewTopic) *kmsg.CreateTopicsRequest {
 	t.Topic, t.NumPartitions, t.ReplicationFactor = nt.Name, int32(nt.Partitions), int16(nt.ReplicationFactor)
 	for k, v := range nt.Configs {
 		c := kmsg.NewCreateTopicsRequestTopicConfig()
-		c.Name, c.Value = k, kmsg.StringPtr(v)
+		c.Name, c.Value = k, new(v)
 		t.Configs = append(t.Configs, c)
 	}
 	req.Topics = append(req.Topics, t)

@@ -330,7 +330,7 @@ func (w *work) emptyGroup(ctx context.Context) error {
 		return fmt.Errorf("the state of the group is not known: %w", g.Fault)
 	}
 	if !g.Empty() {
-		return groupActive(g)
+		return groupActive(g, w.Now())
 	}
 	return nil
 }

@@ -29,14 +29,14 @@ func handlers() map[plans.Kind]handler {
 }
 
 // groupActive is the refusal that names who is still there.
-func groupActive(g streams.Group) *Error {
+func groupActive(g streams.Group, seen time.Time) *Error {
 	var who []string
 	for _, m := range g.Members {
 		line := "member " + streams.Quote(m.ID) + " (client " + streams.Quote(m.ClientID) + ") on " + streams.Quote(strings.TrimPrefix(m.Host, "/"))
 		if m.InstanceID != "" {
 			line += " (static " + streams.Quote(m.InstanceID) + ")"
 		}
-		who = append(who, line)
+		who = append(who, line+", last seen "+seen.UTC().Format("15:04:05 UTC"))
 	}
 	if len(who) == 0 {
 		who = append(who, "no member is named, but its state is "+streams.Quote(g.State))
@@ -64,7 +64,7 @@ func (operatorTask) check(ctx context.Context, w *work) (readiness, error) {
 			return ready, fmt.Errorf("the state of the group is not known: %w", g.Fault)
 		}
 		if !g.Empty() {
-			return ready, groupActive(g)
+			return ready, groupActive(g, w.Now())
 		}
 	case plans.TaskStart:
 		if g.Exists && len(g.Members) > 0 {
@@ -179,7 +179,7 @@ func (awaitEmpty) check(context.Context, *work) (readiness, error) { return read
 
 func (awaitEmpty) apply(ctx context.Context, w *work) error {
 	var last streams.Group
-	var emptySince time.Time
+	var emptySince, seen time.Time
 	begun, settle := w.Now(), settleTime(w.plan())
 	return w.poll(ctx, func() (bool, error) {
 		g, err := w.Groups.Group(ctx, w.app())
@@ -189,7 +189,7 @@ func (awaitEmpty) apply(ctx context.Context, w *work) error {
 		if g.Fault != nil {
 			return false, fmt.Errorf("the state of the group is not known: %w", g.Fault)
 		}
-		last = g
+		last, seen = g, w.Now()
 		if g.Empty() {
 			if emptySince.IsZero() {
 				emptySince = w.Now()
@@ -208,7 +208,7 @@ func (awaitEmpty) apply(ctx context.Context, w *work) error {
 		}
 		w.progress(e)
 		return false, nil
-	}, func() error { return groupActive(last) })
+	}, func() error { return groupActive(last, seen) })
 }
 
 // evictionSettle is how long a group must stay empty after members were removed:
