@@ -27,6 +27,13 @@ func (b *broker) createTopics(t *testing.T, partitions int32, configs map[string
 			t.Fatalf("create topic %s: %v", r.Topic, r.Err)
 		}
 	}
+	eventually(t, 20*time.Second, "topics are made", func() (bool, string) {
+		topics, err := b.admin.ListTopics(t.Context(), names...)
+		if err == nil {
+			err = topics.Error()
+		}
+		return err == nil, fmt.Sprint(err)
+	})
 }
 
 func (b *broker) deleteTopic(t *testing.T, name string) {

@@ -85,16 +85,18 @@ func (c *Cluster) prove(ctx context.Context, s subject) error {
 		}()
 	}
 	causes := make([]error, len(seeds))
+	answered := false
 	for range seeds {
-		if a := <-answers; a.err != nil {
-			causes[a.seed] = a.err
-			continue
+		a := <-answers
+		causes[a.seed] = a.err
+		if a.err == nil {
+			answered = true
+			cancel() // the others may still be dialing
 		}
-		cancel() // the others may still be dialing
-		if _, err := c.reader.metadata(ctx, nil); err != nil {
-			return s.fail(err)
-		}
-		return nil
+	}
+	if answered {
+		_, err := c.reader.metadata(ctx, nil) // loads the brokers
+		return s.fail(err)
 	}
 	if err := interrupted(ctx, s); err != nil {
 		return err

@@ -36,7 +36,9 @@ func (c *Cluster) explain(ctx context.Context, s subject, causes []error) error 
 	}
 	cause, address := causes[telling], c.config.Bootstrap[telling]
 	f := s.fault(cause)
-	f.Message = some(said)
+	if len(said) > 1 { // else What names the address
+		f.Message = some(said)
+	}
 	if worthAProbe(cause) {
 		if kind, hint := c.listenerSays(ctx, address, cause); hint != "" {
 			f.Kind, f.Hint = kind, hint

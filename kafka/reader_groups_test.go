@@ -1,9 +1,16 @@
 package kafka
 
 import (
+	"context"
 	"math"
+	"net"
+	"os"
 	"slices"
+	"strings"
+	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -329,4 +336,60 @@ func TestShareGroup(t *testing.T) {
 	if err != nil || g.Fault != nil || g.Protocol != streams.ProtocolShare || len(g.Members) != 1 || g.Empty() {
 		t.Errorf("got %+v %v", g, err)
 	}
+}
+
+// TestB70_DeadBroker: metadata still lists a broker that nobody can reach.
+func TestB70_DeadBroker(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var network kfake.VirtualNetwork
+		f, err := kfake.NewCluster(kfake.NumBrokers(2), kfake.Ports(9092, 9093), kfake.ListenFn(network.Listen), kfake.SeedTopics(1, "in"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		f.ControlKey(kmsg.Metadata.Int16(), func(kreq kmsg.Request) (kmsg.Response, error, bool) {
+			f.KeepControl()
+			req := kreq.(*kmsg.MetadataRequest)
+			if len(req.Topics) > 0 {
+				return nil, nil, false
+			}
+			resp := req.ResponseKind().(*kmsg.MetadataResponse)
+			for node, port := range []int32{9092, 9093, 9099} {
+				b := kmsg.NewMetadataResponseBroker()
+				b.NodeID, b.Host, b.Port = int32(node), "127.0.0.1", port
+				resp.Brokers = append(resp.Brokers, b)
+			}
+			return resp, nil, true
+		})
+		dial := func(ctx context.Context, n, address string) (net.Conn, error) {
+			if address == "127.0.0.1:9099" {
+				return nil, &net.OpError{Op: "dial", Net: n, Err: os.NewSyscallError("connect", syscall.ECONNREFUSED)}
+			}
+			return network.DialContext(ctx, n, address)
+		}
+		c, err := Dial(t.Context(), ClientConfig{Bootstrap: f.ListenAddrs()}, Options{Dialer: dial})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		before := time.Now()
+		list, err := c.Reader().Groups(t.Context())
+		if err != nil || len(list.Faults) != 1 || list.Faults[0].Kind != streams.FaultUnreachable || !strings.Contains(list.Faults[0].What, "127.0.0.1:9099") {
+			t.Errorf("groups %+v %v", list, err)
+		}
+		for name, ask := range map[string]func() error{
+			"brokers with the topic": func() error { _, err := c.Reader().BrokersWithTopic(t.Context(), "in"); return err },
+			"open transactions":      func() error { _, err := c.Reader().OpenTransactions(t.Context(), "shop-"); return err },
+		} {
+			if err := ask(); !streams.IsFault(err, streams.FaultUnreachable) || !strings.Contains(err.Error(), "connection refused") {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if g, err := c.Reader().Group(t.Context(), "shop"); err != nil || g.Exists {
+			t.Errorf("group %+v %v", g, err)
+		}
+		if took := time.Since(before); took > 4*retryTimeout {
+			t.Errorf("took %s", took)
+		}
+	})
 }

@@ -208,6 +208,10 @@ func (t *tail) plan(ctx context.Context) (map[int32]*kmsg.FetchRequest, error) {
 		fp := kmsg.NewFetchRequestTopicPartition()
 		fp.Partition, fp.FetchOffset, fp.PartitionMaxBytes, fp.CurrentLeaderEpoch = m.Partition, p.next, fetchPartitionBytes, -1
 		req.Topics[0].Partitions = append(req.Topics[0].Partitions, fp)
+		delete(open, m.Partition)
+	}
+	if len(open) > 0 {
+		return nil, kerr.UnknownTopicOrPartition
 	}
 	return requests, nil
 }

@@ -76,7 +76,7 @@ func (s settings) trust(t *TLS) error {
 	certs, err := trusted(content, kind, s[keyTrustPassword])
 	switch {
 	case err != nil:
-		return settingError(streams.FaultOther, key, "check the file, and "+keyTrustPassword, "%w", err)
+		return settingError(streams.FaultOther, key, "check the file, and "+keyTrustPassword+"; a PKCS12 trust store holds nothing but certificates that keytool -importcert put there", "%w", err)
 	case len(certs) == 0:
 		return settingError(streams.FaultOther, key, "import the authority as a trusted certificate, with keytool -importcert", "no trusted certificate in it")
 	}
@@ -170,7 +170,7 @@ func (s settings) identity(t *TLS) error {
 		err = errors.New("no private key in it")
 	}
 	if err != nil {
-		return settingError(streams.FaultOther, keyStoreFile, "check the file, "+keyStorePassword+" and "+keyKeyPassword, "%w", err)
+		return settingError(streams.FaultOther, keyStoreFile, "check the file, "+keyStorePassword+" and "+keyKeyPassword+"; a PKCS12 key store holds one key with its certificates", "%w", err)
 	}
 	return nil
 }

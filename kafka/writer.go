@@ -156,9 +156,28 @@ func (w *Writer) CommitOffsets(ctx context.Context, group string, offsets map[st
 		}
 	}
 	if err := sum.err(); err != nil || sum.total == len(offsets) {
-		return err
+		return w.withMembers(ctx, group, err)
 	}
 	return s.fail(fmt.Errorf("the broker answered for %d of %d partitions", sum.total, len(offsets)))
+}
+
+// withMembers adds who is still in the group to an error that says that somebody
+// is.
+func (w *Writer) withMembers(ctx context.Context, group string, err error) error {
+	f := streams.FaultOf(err)
+	if f == nil || f.Kind != streams.FaultActive {
+		return err
+	}
+	g, e := w.cluster.reader.Group(ctx, group)
+	if e != nil || len(g.Members) == 0 {
+		return err
+	}
+	who := make([]string, 0, len(g.Members))
+	for _, m := range g.Members {
+		who = append(who, streams.Quote(m.ClientID+" on "+strings.TrimPrefix(m.Host, "/")))
+	}
+	f.Hint = "still in the group: " + some(who) + "; " + f.Hint
+	return err
 }
 
 // DeleteCommits removes committed offsets of the group. The broker refuses to
@@ -178,7 +197,7 @@ func (w *Writer) DeleteCommits(ctx context.Context, group string, partitions []s
 	case resp.ErrorCode == kerr.GroupIDNotFound.Code: // no group, no offsets
 		return nil
 	case resp.ErrorCode != 0:
-		return s.fail(kerr.ErrorForCode(resp.ErrorCode))
+		return w.withMembers(ctx, group, s.fail(kerr.ErrorForCode(resp.ErrorCode)))
 	}
 	sum := tally{s: s}
 	var gone []streams.TopicPartition
@@ -194,7 +213,7 @@ func (w *Writer) DeleteCommits(ctx context.Context, group string, partitions []s
 		}
 	}
 	if err := sum.err(); err != nil {
-		return err
+		return w.withMembers(ctx, group, err)
 	}
 	return w.awaitVanished(ctx, group, s, gone)
 }

@@ -52,7 +52,7 @@ func TestB80_CommitWhileTheGroupIsActive(t *testing.T) {
 	for p := range int32(8) {
 		offsets[tp("in", p)] = streams.Commit{LeaderEpoch: -1}
 	}
-	join(t, f, "classic", kgo.ConsumeTopics("in"))
+	join(t, f, "classic", kgo.ConsumeTopics("in"), kgo.ClientID("forgotten"))
 	newProtocol(t, f, "new")
 	for _, group := range []string{"classic", "new"} {
 		err := c.Writer().CommitOffsets(t.Context(), group, offsets)
@@ -62,6 +62,9 @@ func TestB80_CommitWhileTheGroupIsActive(t *testing.T) {
 		msg := err.Error()
 		if !strings.Contains(msg, "still has members") || !strings.Contains(msg, "8 of 8") || !strings.Contains(msg, "and 3 more") || streams.FaultOf(err).Hint == "" {
 			t.Errorf("the message explains nothing: %s", msg)
+		}
+		if hint := streams.FaultOf(err).Hint; group == "classic" && !strings.Contains(hint, "forgotten on 127.0.0.1") {
+			t.Errorf("the hint does not name who is there: %s", hint)
 		}
 		if err := c.Writer().DeleteCommits(t.Context(), group, []streams.TopicPartition{tp("in", 0)}); !streams.IsFault(err, streams.FaultActive) {
 			t.Errorf("delete commits of %s: %v", group, err)

@@ -109,7 +109,7 @@ func (c *catchUp) look(ctx context.Context) (bool, error) {
 			return false, err
 		}
 	}
-	if err := c.membership(g); err != nil {
+	if err := c.membership(g); err != nil || c.w.hurry {
 		return false, err
 	}
 	commits, err := c.w.Groups.Commits(ctx, c.w.app(), false)

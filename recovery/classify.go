@@ -194,18 +194,30 @@ func (s sighting) byTraces(t *Topic) {
 		t.Role = streams.RoleLookalike
 		t.Ambiguous = streams.LongestOwner(t.Name, s.longer) == ""
 		t.Evidence = []string{"named like a repartition topic, but the group has no commit on it and no member subscribes to it"}
-	case slices.Contains(s.hints.Internal, t.Name) && streams.LooksInternal(t.Name):
-		t.Role, t.Owned = streams.RoleChangelog, true
-		s.protect(t)
-		if t.Owned {
-			s.doubt(t, "named by the operator as an internal topic, under another prefix than the application ID")
-		}
-	case reads != "" && streams.LooksInternal(t.Name):
-		t.Role, t.Ambiguous = streams.RoleLookalike, true
-		t.Evidence = []string{reads + ", and it is named like an internal topic of another application ID (an overridden topic prefix?)"}
+	case streams.LooksInternal(t.Name):
+		s.otherPrefix(t, reads)
 	case reads != "":
 		t.Role, t.Evidence = streams.RoleInput, []string{reads}
 	}
+}
+
+// otherPrefix takes a topic that is named like an internal topic of another
+// application ID: it is the application's only with an overridden topic prefix,
+// which the operator has to say.
+func (s sighting) otherPrefix(t *Topic, reads string) {
+	named := slices.Contains(s.hints.Internal, t.Name)
+	if reads == "" && !named {
+		return
+	}
+	t.Role, t.Owned = streams.RoleChangelog, true
+	s.protect(t)
+	if !t.Owned {
+		return
+	}
+	if reads == "" {
+		reads = "named by the operator"
+	}
+	s.doubt(t, reads+"; it is named like an internal topic of another application ID (an overridden topic prefix?)")
 }
 
 // reads says how it is known that the group reads the topic; empty: it is not.

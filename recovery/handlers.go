@@ -137,7 +137,7 @@ func (w *work) watching(ctx context.Context, f func(context.Context) error) erro
 	ended := make(chan error, 1)
 	go func() { ended <- f(ctx) }()
 	o := newWatcher(w)
-	tick := time.NewTicker(w.Poll)
+	tick := time.NewTimer(w.Poll)
 	defer tick.Stop()
 	for {
 		select {
@@ -145,14 +145,15 @@ func (w *work) watching(ctx context.Context, f func(context.Context) error) erro
 			return err
 		case <-tick.C:
 		}
-		g, err := w.Groups.Group(ctx, w.app())
-		if err != nil || g.Fault != nil {
-			continue // looked at again, and reported, by the step that follows
+		// A group that cannot be described is looked at again, and reported, by the
+		// step that follows.
+		if g, err := w.Groups.Group(ctx, w.app()); err == nil && g.Fault == nil {
+			if err := o.look(ctx, g); err != nil {
+				cancel()
+				return errors.Join(err, <-ended)
+			}
 		}
-		if err := o.look(ctx, g); err != nil {
-			cancel()
-			return errors.Join(err, <-ended)
-		}
+		tick.Reset(w.pace())
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"net"
 	"slices"
 	"strings"
+	"time"
 
 	"resurge/plans"
 	"resurge/streams"
@@ -26,7 +27,12 @@ type watcher struct {
 	w *work
 	// judged are the processes that were judged, members the threads seen.
 	judged, members map[string]bool
+	// unsettled is since when the group was seen settling.
+	unsettled time.Time
 }
+
+// longestHurry bounds the quick looks at one settling of the group.
+const longestHurry = 20 * time.Second
 
 func newWatcher(w *work) *watcher {
 	o := &watcher{w: w, judged: map[string]bool{}, members: map[string]bool{}}
@@ -34,6 +40,23 @@ func newWatcher(w *work) *watcher {
 		o.judged[e.Check] = true
 	}
 	return o
+}
+
+// hurry lets the next look come soon while members are there that have not been
+// seen: between two rebalances their first word shows for some 20 ms only.
+func (o *watcher) hurry(g streams.Group) {
+	settled := g.State == "Stable" || len(g.Members) == 0
+	for _, m := range g.Members {
+		settled = settled && (o.members[m.ID] || m.ReportedTasks || len(m.Active) > 0)
+	}
+	switch {
+	case settled:
+		o.unsettled, o.w.hurry = time.Time{}, false
+	case o.unsettled.IsZero():
+		o.unsettled, o.w.hurry = o.w.Now(), true
+	default:
+		o.w.hurry = o.w.Now().Sub(o.unsettled) < longestHurry
+	}
 }
 
 // instance is one process: what its threads said, each task at its highest.
@@ -50,6 +73,7 @@ type instance struct {
 // its threads that an answer shows, and a thread seen later can still convict
 // it, because a sum above the ends of new changelogs is proof at any time.
 func (o *watcher) look(ctx context.Context, g streams.Group) error {
+	o.hurry(g)
 	byProcess := map[string]*instance{}
 	for _, m := range g.Members {
 		if o.members[m.ID] || !m.ReportedTasks && len(m.Active) == 0 && m.Fault == nil {
