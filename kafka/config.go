@@ -71,10 +71,6 @@ func (Secret) Format(f fmt.State, _ rune) { _, _ = f.Write([]byte(redacted)) }
 // LogValue implements slog.LogValuer without the secret.
 func (Secret) LogValue() slog.Value { return slog.StringValue(redacted) }
 
-// MarshalText implements encoding.TextMarshaler, and so json.Marshal, without
-// the secret.
-func (Secret) MarshalText() ([]byte, error) { return []byte(redacted), nil }
-
 // MarshalJSON implements json.Marshaler without the secret.
 func (Secret) MarshalJSON() ([]byte, error) { return []byte(`"` + redacted + `"`), nil }
 

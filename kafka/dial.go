@@ -56,11 +56,11 @@ func Dial(ctx context.Context, config ClientConfig, options Options) (*Cluster, 
 		return nil, asError(&streams.Fault{Kind: streams.FaultOther, What: "connect", Message: "no bootstrap server is named", Hint: "set bootstrap.servers or give --bootstrap-server host:port"})
 	}
 	c := &Cluster{config: config, options: options}
-	cl, conns, err := c.newClient(true)
+	cl, err := c.newClient(true)
 	if err != nil {
 		return nil, s.fail(err)
 	}
-	c.reader = newReader(c, cl, conns)
+	c.reader = newReader(cl)
 	if err := c.prove(ctx, s); err != nil {
 		c.Close()
 		return nil, err
@@ -129,7 +129,7 @@ func (c *Cluster) writeClient() (*kgo.Client, error) {
 		return nil, kgo.ErrClientClosed
 	}
 	if c.writer == nil {
-		cl, _, err := c.newClient(false)
+		cl, err := c.newClient(false)
 		if err != nil {
 			return nil, err
 		}
@@ -139,15 +139,14 @@ func (c *Cluster) writeClient() (*kgo.Client, error) {
 }
 
 // newClient makes a client. Nothing is dialed yet.
-func (c *Cluster) newClient(readOnly bool, more ...kgo.Opt) (*kgo.Client, *connLog, error) {
-	conns := &connLog{failed: map[string]error{}}
+func (c *Cluster) newClient(readOnly bool) (*kgo.Client, error) {
 	timeout := c.config.RequestTimeout
 	if timeout <= 0 {
 		timeout = requestTimeout
 	}
 	opts := []kgo.Opt{
 		kgo.SeedBrokers(c.config.Bootstrap...),
-		kgo.Dialer(c.dialer(readOnly, conns)),
+		kgo.Dialer(c.dialer(readOnly)),
 		kgo.DisableClientMetrics(),
 		kgo.MaxVersions(versions()),
 		kgo.RequestTimeoutOverhead(timeout),
@@ -164,15 +163,15 @@ func (c *Cluster) newClient(readOnly bool, more ...kgo.Opt) (*kgo.Client, *connL
 	if c.config.SASL != nil {
 		m, err := c.config.SASL.mechanism()
 		if err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		opts = append(opts, kgo.SASL(m))
 	}
-	cl, err := kgo.NewClient(append(opts, more...)...)
+	cl, err := kgo.NewClient(opts...)
 	if err != nil {
-		return nil, nil, fmt.Errorf("configure client: %w", err)
+		return nil, fmt.Errorf("configure client: %w", err)
 	}
-	return cl, conns, nil
+	return cl, nil
 }
 
 // versions keeps commits by topic name: from version 10 they go by topic ID
@@ -190,7 +189,7 @@ func backoff(fails int) time.Duration {
 
 // dialer opens connections: TCP or what the options give, then TLS, then the
 // guard against writes.
-func (c *Cluster) dialer(readOnly bool, conns *connLog) func(context.Context, string, string) (net.Conn, error) {
+func (c *Cluster) dialer(readOnly bool) func(context.Context, string, string) (net.Conn, error) {
 	base := c.options.Dialer
 	if base == nil {
 		base = (&net.Dialer{}).DialContext
@@ -200,13 +199,12 @@ func (c *Cluster) dialer(readOnly bool, conns *connLog) func(context.Context, st
 		defer cancel()
 		conn, err := base(ctx, network, address)
 		if err != nil {
-			err = &dialError{err}
-		} else if c.config.TLS != nil {
-			conn, err = c.handshake(ctx, conn, address)
+			return nil, &dialError{err}
 		}
-		conns.note(address, err)
-		if err != nil {
-			return nil, err
+		if c.config.TLS != nil {
+			if conn, err = c.handshake(ctx, conn, address); err != nil {
+				return nil, err
+			}
 		}
 		if readOnly {
 			return &readOnlyConn{Conn: conn}, nil
@@ -226,30 +224,6 @@ func (c *Cluster) handshake(ctx context.Context, conn net.Conn, address string) 
 		return nil, &handshakeError{err}
 	}
 	return secure, nil
-}
-
-// connLog remembers which addresses could not be dialed: kgo drops the reason
-// when it retries.
-type connLog struct {
-	mu     sync.Mutex // guards failed
-	failed map[string]error
-}
-
-func (l *connLog) note(address string, err error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if err == nil {
-		delete(l.failed, address)
-		return
-	}
-	l.failed[address] = err
-}
-
-// of returns why an address could last not be dialed.
-func (l *connLog) of(address string) error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.failed[address]
 }
 
 // requestHook tells an observer of every request that is sent.

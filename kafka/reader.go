@@ -17,17 +17,15 @@ import (
 // Reader answers questions about a cluster. It has no method that changes
 // anything, and its connections refuse to.
 type Reader struct {
-	cluster *Cluster
-	cl      *kgo.Client
-	conns   *connLog
+	cl *kgo.Client
 
 	mu           sync.Mutex                       // guards the rest
 	protocols    map[string]streams.GroupProtocol // of groups, as last seen
 	coordinators map[string]int32                 // of groups, as last seen
 }
 
-func newReader(c *Cluster, cl *kgo.Client, conns *connLog) *Reader {
-	return &Reader{cluster: c, cl: cl, conns: conns, protocols: map[string]streams.GroupProtocol{}, coordinators: map[string]int32{}}
+func newReader(cl *kgo.Client) *Reader {
+	return &Reader{cl: cl, protocols: map[string]streams.GroupProtocol{}, coordinators: map[string]int32{}}
 }
 
 // metadata asks any broker for brokers and for the named topics; with nil it
@@ -94,18 +92,6 @@ func settled(resp *kmsg.MetadataResponse) error {
 		Kind: streams.FaultUnreachable, What: "cluster", Message: "the broker that answered knows no brokers",
 		Hint: "it is still starting: wait and try again",
 	})
-}
-
-// reason puts back why a broker could not be dialed, which kgo drops when it
-// gives up.
-func (r *Reader) reason(err error, b kgo.BrokerMetadata) error {
-	if !kgo.IsRetryableBrokerErr(err) || b.Host == "" {
-		return err
-	}
-	if dial := r.conns.of(addressOf(b.Host, b.Port)); dial != nil {
-		return dial
-	}
-	return err
 }
 
 // pause waits before another try and reports whether there is time for one.

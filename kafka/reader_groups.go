@@ -29,7 +29,6 @@ func (r *Reader) Groups(ctx context.Context) (streams.GroupList, error) {
 	for _, shard := range shards {
 		resp, err := listedGroups(shard)
 		if err != nil {
-			err = r.reason(err, shard.Meta)
 			list.Faults = append(list.Faults, subject{what: "groups of " + brokerName(shard.Meta), needs: s.needs}.fault(err))
 			continue
 		}

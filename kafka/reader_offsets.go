@@ -119,7 +119,7 @@ func (r *Reader) listOffsets(ctx context.Context, tps []streams.TopicPartition, 
 		return out
 	}
 	for _, shard := range r.cl.RequestSharded(ctx, listOffsetsRequest(tps, at, isolation)) {
-		r.takeOffsets(shard, out)
+		takeOffsets(shard, out)
 	}
 	for _, tp := range tps {
 		if _, ok := out[tp]; !ok {
@@ -149,7 +149,7 @@ func listOffsetsRequest(tps []streams.TopicPartition, at int64, isolation int8) 
 	return req
 }
 
-func (r *Reader) takeOffsets(shard kgo.ResponseShard, out map[streams.TopicPartition]offset) {
+func takeOffsets(shard kgo.ResponseShard, out map[streams.TopicPartition]offset) {
 	if shard.Err != nil {
 		req, ok := shard.Req.(*kmsg.ListOffsetsRequest)
 		if !ok {
@@ -158,7 +158,7 @@ func (r *Reader) takeOffsets(shard kgo.ResponseShard, out map[streams.TopicParti
 		for _, t := range req.Topics {
 			for _, p := range t.Partitions {
 				tp := streams.TopicPartition{Topic: t.Topic, Partition: p.Partition}
-				out[tp] = offset{fault: partitionSubject(tp).fault(r.reason(shard.Err, shard.Meta))}
+				out[tp] = offset{fault: partitionSubject(tp).fault(shard.Err)}
 			}
 		}
 		return

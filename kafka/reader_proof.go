@@ -51,7 +51,7 @@ func (r *Reader) BrokersWithTopic(ctx context.Context, name string) ([]int32, er
 			s := subject{what: fmt.Sprintf("%s on broker %d", s.what, b.ID), needs: s.needs}
 			resp, err := metadataOf(ctx, pinned{r.cl.Broker(int(b.ID))}, []string{name})
 			if err != nil {
-				return s.fail(r.reason(err, kgo.BrokerMetadata{Host: b.Host, Port: b.Port}))
+				return s.fail(err)
 			}
 			t := first(resp.Topics)
 			switch {

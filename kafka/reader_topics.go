@@ -94,7 +94,7 @@ func (r *Reader) describeConfigs(ctx context.Context, names []string, out map[st
 	failed := errors.New("the broker did not answer for it")
 	for _, shard := range r.cl.RequestSharded(ctx, req) {
 		if shard.Err != nil {
-			failed = r.reason(shard.Err, shard.Meta)
+			failed = shard.Err
 			continue
 		}
 		resp, ok := shard.Resp.(*kmsg.DescribeConfigsResponse)

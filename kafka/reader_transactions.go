@@ -31,7 +31,7 @@ func (r *Reader) OpenTransactions(ctx context.Context, prefix string) ([]streams
 	for _, shard := range r.cl.RequestSharded(ctx, req) {
 		s := subject{what: s.what + " of " + brokerName(shard.Meta), needs: s.needs}
 		if shard.Err != nil {
-			return nil, s.fail(r.reason(shard.Err, shard.Meta))
+			return nil, s.fail(shard.Err)
 		}
 		resp, ok := shard.Resp.(*kmsg.ListTransactionsResponse)
 		if !ok {

@@ -27,6 +27,8 @@ type watcher struct {
 	w *work
 	// judged are the processes that were judged, members the threads seen.
 	judged, members map[string]bool
+	// before are the processes that were in the group before it was stopped.
+	before map[string]bool
 	// unsettled is since when the group was seen settling.
 	unsettled time.Time
 }
@@ -35,7 +37,18 @@ type watcher struct {
 const longestHurry = 20 * time.Second
 
 func newWatcher(w *work) *watcher {
-	o := &watcher{w: w, judged: map[string]bool{}, members: map[string]bool{}}
+	o := &watcher{w: w, judged: map[string]bool{}, members: map[string]bool{}, before: map[string]bool{}}
+	for _, s := range w.plan().Steps {
+		if s.Kind != plans.SaveState {
+			continue
+		}
+		// Without the file nothing is known of earlier processes, as when none ran.
+		if saved, err := loadSaved(w.Store, s.ID); err == nil {
+			for _, m := range saved.Members {
+				o.before[m.ProcessID] = m.ProcessID != ""
+			}
+		}
+	}
 	for _, e := range w.x.run.Seen {
 		o.judged[e.Check] = true
 	}
@@ -62,6 +75,7 @@ func (o *watcher) hurry(g streams.Group) {
 // instance is one process: what its threads said, each task at its highest.
 type instance struct {
 	check    string
+	process  string
 	reported bool
 	running  bool // a task of it was running when it was first seen
 	sums     map[streams.TaskID]int64
@@ -82,7 +96,7 @@ func (o *watcher) look(ctx context.Context, g streams.Group) error {
 		o.members[m.ID] = true
 		check := instanceCheck(m)
 		if byProcess[check] == nil {
-			byProcess[check] = &instance{check: check, reported: true, sums: map[streams.TaskID]int64{}}
+			byProcess[check] = &instance{check: check, process: m.ProcessID, reported: true, sums: map[streams.TaskID]int64{}}
 		}
 		byProcess[check].add(m)
 	}
@@ -136,6 +150,11 @@ func (o *watcher) judge(ctx context.Context, g streams.Group, i *instance) (Evid
 		return e, nil
 	case i.running:
 		e.Detail = "seen only after its tasks were running: what was on its disk cannot be told any more"
+		return e, nil
+	case g.Protocol == streams.ProtocolStreams && o.before[i.process]:
+		// A streams-protocol client older than 4.4 reports nothing at all; that the
+		// process ID was kept says that its directory was not removed whole.
+		e.Detail = "the same process as before reports no task: cleared by cleanUp(), or a client older than 4.4 with its old directory"
 		return e, nil
 	default:
 		e.Result, e.Detail = ResultOK, "joined with no task on its disk"
