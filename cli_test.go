@@ -19,6 +19,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 
 	"resurge/internal/sandbox"
+	"resurge/recovery"
 )
 
 func TestMain(m *testing.M) {
@@ -37,8 +38,7 @@ func hookMain() {
 	}
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil || resp.StatusCode != http.StatusOK {
-		_, _ = fmt.Fprintln(os.Stderr, "hook:", err)
-		os.Exit(1)
+		panic(fmt.Sprint("hook: ", err, " ", resp))
 	}
 	_ = resp.Body.Close()
 }
@@ -73,7 +73,7 @@ func sandboxCommand(ts *testscript.TestScript, _ bool, args []string) {
 		}
 	}))
 	ts.Defer(server.Close)
-	var instances []string
+	instances := make([]string, 0, len(box.Instances()))
 	for _, i := range box.Instances() {
 		instances = append(instances, strconv.Quote(i.Addr))
 	}
@@ -135,7 +135,7 @@ func jsonCommand(ts *testscript.TestScript, _ bool, args []string) {
 // runIDCommand takes the run's ID out of the events on stdout: "runid VARIABLE".
 func runIDCommand(ts *testscript.TestScript, _ bool, args []string) {
 	for line := range strings.SplitSeq(ts.ReadFile("stdout"), "\n") {
-		var e struct{ Type, Run string }
+		var e recovery.Event
 		if json.Unmarshal([]byte(line), &e) == nil && e.Run != "" {
 			ts.Setenv(args[0], e.Run)
 			return

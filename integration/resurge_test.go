@@ -26,6 +26,7 @@ const (
 	exitBlocked     = 3
 	exitAuth        = 4
 	exitActive      = 5
+	exitUnverified  = 7
 	exitStale       = 9
 	exitUnreachable = 10
 )
@@ -180,10 +181,11 @@ func (p plan) runArgs(args ...string) []string {
 
 // event is the part of a line of "run --output json" that tests look at.
 type event struct {
-	Seq  int64  `json:"seq"`
-	Type string `json:"type"`
-	Step string `json:"step"`
-	Run  string `json:"run"`
+	Seq     int64  `json:"seq"`
+	Type    string `json:"type"`
+	Step    string `json:"step"`
+	Run     string `json:"run"`
+	Message string `json:"message"`
 }
 
 func decodeEvents(t *testing.T, r result) []event {

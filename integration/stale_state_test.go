@@ -21,11 +21,9 @@ func TestB29_StateDirectoryNotCleared(t *testing.T) {
 			op.leaveState = true
 			c := newConsole(t, a.b.addr, op.config(t))
 			p := c.plan(t, a.opts.id, "--to-earliest", "--input-topics", a.inputs())
-			r := c.execute(t, p)
-			if r.code == exitVerified {
-				t.Errorf("verified, although the state directory was left as it was: %v", r)
-			}
-			t.Logf("exit code %d after %v", r.code, r.took.Round(100*time.Millisecond))
+			r := c.execute(t, p).requireCode(t, exitUnverified)
+			events := decodeEvents(t, r)
+			t.Logf("after %v: %s", r.took.Round(100*time.Millisecond), events[len(events)-1].Message)
 			requireDoubled(t, a, n)
 		})
 	}

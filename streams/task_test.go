@@ -61,9 +61,9 @@ func TestTaskIDOrder(t *testing.T) {
 
 func TestIdentitiesAreJSONText(t *testing.T) {
 	type all struct {
-		Sums    map[streams.TaskID]int64
-		Process streams.ProcessID
-		TP      streams.TopicPartition
+		Sums    map[streams.TaskID]int64 `json:"sums"`
+		Process streams.ProcessID        `json:"process"`
+		TP      streams.TopicPartition   `json:"tp"`
 	}
 	in := all{
 		Sums:    map[streams.TaskID]int64{{Subtopology: 1}: -2, {Named: "n"}: 3},
@@ -73,7 +73,7 @@ func TestIdentitiesAreJSONText(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"Sums":{"1_0":-2,"n__0_0":3},"Process":"01000000-0000-0000-0000-0000000000ef","TP":{"topic":"t","partition":4}}`
+	const want = `{"sums":{"1_0":-2,"n__0_0":3},"process":"01000000-0000-0000-0000-0000000000ef","tp":{"topic":"t","partition":4}}`
 	if diff := cmp.Diff(want, string(b)); diff != "" {
 		t.Error(diff)
 	}

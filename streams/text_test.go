@@ -1,7 +1,9 @@
 package streams_test
 
 import (
+	"maps"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -76,11 +78,7 @@ func TestShellQuote(t *testing.T) {
 }
 
 func TestShellsReadBackWhatIsQuoted(t *testing.T) {
-	var in []string
-	for s := range quoted {
-		in = append(in, s)
-	}
-	in = append(in, "it's", "$HOME `x` \"y\" \\", "=ls", "a b", "-n", "*", "~", "!!", "\x019", "\x1ba", "'\n'", "\\\n")
+	in := append(slices.Collect(maps.Keys(quoted)), "it's", "$HOME `x` \"y\" \\", "=ls", "a b", "-n", "*", "~", "!!", "\x019", "\x1ba", "'\n'", "\\\n")
 	for _, shell := range []string{"bash", "sh", "zsh", "ksh"} {
 		path, err := exec.LookPath(shell)
 		if err != nil {

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
+	"maps"
 	"math"
 	"os"
 	"slices"
@@ -185,9 +186,7 @@ func TestUserdataRoundTripsInEveryVersion(t *testing.T) {
 			s.Active, s.Standby = tasks, []streams.TaskID{}
 		} else {
 			s.OffsetSums = map[streams.TaskID]int64{named: 5}
-			for k, n := range sums {
-				s.OffsetSums[k] = n
-			}
+			maps.Copy(s.OffsetSums, sums)
 		}
 		raw, err := s.Encode()
 		if err != nil {
