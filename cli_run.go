@@ -124,6 +124,9 @@ func (c *cli) drive(ctx context.Context, j *job) error {
 	if err != nil {
 		return err
 	}
+	if p := j.executor.Run().Problem; p != nil {
+		c.complain(p)
+	}
 	if !outcome.Final() {
 		_, _ = fmt.Fprintf(c.stderr, "resurge: run %s is not finished: resurge resume %s\n", j.id, j.id)
 	}

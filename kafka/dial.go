@@ -19,7 +19,7 @@ import (
 
 // Limits of one request. An operator waits in front of them.
 const (
-	proofTimeout   = 6 * time.Second // of the first answer; two probes may follow
+	proofTimeout   = 5 * time.Second // of the first answer; two probes may follow
 	dialTimeout    = 3 * time.Second
 	requestTimeout = 10 * time.Second
 	retryTimeout   = 10 * time.Second
