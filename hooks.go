@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os/exec"
 	"strings"
+	"syscall"
 	"time"
 
 	"resurge/streams"
@@ -44,6 +45,10 @@ func (h hooks) Perform(ctx context.Context, task string) (string, error) {
 	var out tail
 	cmd := exec.CommandContext(ctx, argv[0], argv[1:]...) //nolint:gosec // the operator's own command, from the operator's own file
 	cmd.Stdout, cmd.Stderr = &out, &out
+	// A group of its own: ctrl-c at the terminal stops the run at a safe point,
+	// and must not break a hook off in the middle.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = outputGrace
 	err := cmd.Run()
 	text := strings.TrimSpace(string(out.b))
@@ -51,11 +56,18 @@ func (h hooks) Perform(ctx context.Context, task string) (string, error) {
 	case errors.Is(err, exec.ErrWaitDelay):
 		return text, nil
 	case ctx.Err() != nil:
-		return text, fmt.Errorf("%s did not end within %s: %s", streams.Quote(argv[0]), timeout, streams.Quote(text))
+		return text, fmt.Errorf("%s did not end within %s: %s", streams.Quote(argv[0]), timeout, streams.Quote(last(text)))
 	case err != nil:
-		return text, fmt.Errorf("%s: %w: %s", streams.Quote(argv[0]), err, streams.Quote(text))
+		return text, fmt.Errorf("%s: %w: %s", streams.Quote(argv[0]), err, streams.Quote(last(text)))
 	}
 	return text, nil
+}
+
+// last is the end of an output, short enough for an error message.
+func last(text string) string {
+	lines := strings.Split(text, "\n")
+	text = strings.Join(lines[max(0, len(lines)-3):], " | ")
+	return text[max(0, len(text)-300):]
 }
 
 // tail keeps the last bytes that were written to it.

@@ -168,27 +168,30 @@ func TestHostileEndpoints(t *testing.T) {
 
 func TestLockKeepsASecondRunAway(t *testing.T) {
 	p := paths{Locks: filepath.Join(t.TempDir(), "locks")}
-	l, err := lockApplication(p, "cluster", "app", "run-1")
+	l, err := lockApplication(p, "cluster", "app")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, err = lockApplication(p, "cluster", "app", "run-2")
+	if err := l.sign("run-1"); err != nil {
+		t.Fatal(err)
+	}
+	_, err = lockApplication(p, "cluster", "app")
 	if problem := problemOf(err); problem.Code != recovery.OutcomeLeaseHeld || !strings.Contains(problem.Message, "run-1") {
 		t.Errorf("%+v", problem)
 	}
-	other, err := lockApplication(p, "cluster", "app-v2", "run-3")
+	other, err := lockApplication(p, "cluster", "app-v2")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := l.Unlock(); err != nil {
+	if err := l.release(); err != nil {
 		t.Fatal(err)
 	}
-	again, err := lockApplication(p, "cluster", "app", "run-4")
+	again, err := lockApplication(p, "cluster", "app")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, l := range []interface{ Unlock() error }{other, again} {
-		if err := l.Unlock(); err != nil {
+	for _, l := range []*appLock{other, again} {
+		if err := l.release(); err != nil {
 			t.Error(err)
 		}
 	}

@@ -53,6 +53,18 @@ func (s start) admit(ctx context.Context, p plans.Plan, a recovery.Approval, inc
 	if a.PlanID != p.ID {
 		return nil, usageError("approval", fmt.Errorf("%s is approved, the plan is %s", plans.Short(a.PlanID), plans.Short(p.ID)), "read the plan, then approve its own ID")
 	}
+	if err := s.sameCluster(ctx, p.ClusterID, "the plan"); err != nil {
+		return nil, err
+	}
+	lock, err := lockApplication(s.paths, p.ClusterID, p.Application)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, lock.release())
+		}
+	}()
 	if err := s.fresh(ctx, p); err != nil {
 		return nil, err
 	}
@@ -65,20 +77,14 @@ func (s start) admit(ctx context.Context, p plans.Plan, a recovery.Approval, inc
 			err = errors.Join(err, dir.discard())
 		}
 	}()
-	lock, err := lockApplication(s.paths, p.ClusterID, p.Application, dir.id)
-	if err != nil {
+	if err := lock.sign(dir.id); err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			err = errors.Join(err, lock.Unlock())
-		}
-	}()
 	journal, err := recovery.CreateJournal(dir.journal())
 	if err != nil {
 		return nil, stateError(err, dir.path)
 	}
-	j = &job{id: dir.id, journal: journal, log: s.log, answers: s.answers, release: lock.Unlock}
+	j = &job{id: dir.id, journal: journal, log: s.log, answers: s.answers, release: lock.release}
 	j.executor = recovery.NewExecutor(s.ports(dir), journal, s.log, nil)
 	if err := s.begin(j, dir, p, a, incident); err != nil {
 		return nil, errors.Join(err, journal.Close())
@@ -104,18 +110,23 @@ func (s start) begin(j *job, dir runDir, p plans.Plan, a recovery.Approval, inci
 	})
 }
 
-// fresh refuses a plan that is for another cluster or whose facts have changed.
-func (s start) fresh(ctx context.Context, p plans.Plan) error {
+// sameCluster refuses what was made for another cluster.
+func (s start) sameCluster(ctx context.Context, id, what string) error {
 	cluster, err := s.link.reader.Cluster(ctx)
 	if err != nil {
 		return err
 	}
-	if cluster.ID != p.ClusterID {
-		return &recovery.Error{
-			Outcome: recovery.OutcomeStale, Message: fmt.Sprintf("the plan is for cluster %s, this is cluster %s", p.ClusterID, cluster.ID),
-			Hint: "nothing was changed; connect to that cluster, or make a plan for this one",
-		}
+	if cluster.ID == id {
+		return nil
 	}
+	return &recovery.Error{
+		Outcome: recovery.OutcomeStale, Message: fmt.Sprintf("%s is for cluster %s, this is cluster %s", what, id, cluster.ID),
+		Hint: "nothing was changed; connect to that cluster, or make a plan for this one",
+	}
+}
+
+// fresh refuses a plan whose facts have changed.
+func (s start) fresh(ctx context.Context, p plans.Plan) error {
 	inv, err := s.link.discoverer().Discover(ctx, p.Application, p.Hints, nil)
 	if err != nil {
 		return err
@@ -136,10 +147,6 @@ func (s start) fresh(ctx context.Context, p plans.Plan) error {
 
 // resume takes a run up again from its journal.
 func (s start) resume(ctx context.Context, dir runDir) (j *job, err error) {
-	cluster, err := s.link.reader.Cluster(ctx)
-	if err != nil {
-		return nil, err
-	}
 	seen, err := dir.read()
 	if err != nil {
 		return nil, err
@@ -150,24 +157,33 @@ func (s start) resume(ctx context.Context, dir runDir) (j *job, err error) {
 	if err := seen.Header.Plan.Validate(); err != nil {
 		return nil, fmt.Errorf("run %s: %w", dir.id, err)
 	}
-	if cluster.ID != seen.Header.Plan.ClusterID {
-		return nil, &recovery.Error{Outcome: recovery.OutcomeStale, Message: fmt.Sprintf("run %s is of cluster %s, this is cluster %s", dir.id, seen.Header.Plan.ClusterID, cluster.ID), Hint: "connect to that cluster"}
+	plan := seen.Header.Plan
+	if err := s.sameCluster(ctx, plan.ClusterID, "run "+dir.id); err != nil {
+		return nil, err
 	}
-	lock, err := lockApplication(s.paths, cluster.ID, seen.Header.Plan.Application, dir.id)
+	lock, err := lockApplication(s.paths, plan.ClusterID, plan.Application)
 	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, lock.release())
+		}
+	}()
+	if err := lock.sign(dir.id); err != nil {
 		return nil, err
 	}
 	journal, events, err := recovery.OpenJournal(dir.journal())
 	if err != nil {
-		return nil, errors.Join(err, lock.Unlock())
+		return nil, err
 	}
 	for _, e := range events {
 		s.log.Publish(e)
 	}
-	j = &job{id: dir.id, journal: journal, log: s.log, answers: s.answers, release: lock.Unlock}
+	j = &job{id: dir.id, journal: journal, log: s.log, answers: s.answers, release: lock.release}
 	j.executor = recovery.NewExecutor(s.ports(dir), journal, s.log, events)
 	if err := j.executor.Resume(operator()); err != nil {
-		return nil, errors.Join(err, journal.Close(), lock.Unlock())
+		return nil, errors.Join(err, journal.Close())
 	}
 	return j, nil
 }

@@ -141,9 +141,15 @@ func (d runDir) Load(name string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(d.path, name))
 }
 
-// lockApplication keeps a second run of the same application on the same
-// cluster away, on this machine. The caller unlocks.
-func lockApplication(p paths, clusterID, app, runID string) (*flock.Flock, error) {
+// appLock keeps a second run of the same application on the same cluster away,
+// on this machine. It ends with the process.
+type appLock struct {
+	lock *flock.Flock
+	path string
+}
+
+// lockApplication takes the lock, or says which run holds it.
+func lockApplication(p paths, clusterID, app string) (*appLock, error) {
 	if err := os.MkdirAll(p.Locks, 0o700); err != nil {
 		return nil, stateError(err, p.Locks)
 	}
@@ -158,12 +164,18 @@ func lockApplication(p paths, clusterID, app, runID string) (*flock.Flock, error
 		who, _ := os.ReadFile(path)
 		return nil, &recovery.Error{
 			Outcome: recovery.OutcomeLeaseHeld, Message: "another run of " + app + " is under way here: " + strings.TrimSpace(string(who)),
-			Hint: "attach to it or wait for it; resurge runs shows it",
+			Hint: "wait for it or stop it; resurge runs shows it",
 		}
 	}
-	text := fmt.Sprintf("run %s, process %d\n", runID, os.Getpid())
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		return nil, errors.Join(stateError(err, path), l.Unlock())
-	}
-	return l, nil
+	return &appLock{lock: l, path: path}, nil
 }
+
+// sign writes who holds the lock, for the one who meets it.
+func (l *appLock) sign(runID string) error {
+	if err := os.WriteFile(l.path, fmt.Appendf(nil, "run %s, process %d\n", runID, os.Getpid()), 0o600); err != nil {
+		return stateError(err, l.path)
+	}
+	return nil
+}
+
+func (l *appLock) release() error { return l.lock.Unlock() }
