@@ -42,7 +42,7 @@ func TestB2_TableSourceNamedLikeAChangelog(t *testing.T) {
 		id: "shop", protocol: streamsGroup, customers: "shop-customers-changelog", flags: map[string]string{"optimize": "true"},
 	})
 	table := func() map[string]topicSnapshot {
-		return a.b.snapshot(t).only(func(name string) bool { return name == a.opts.customers }).Topics
+		return a.b.snapshotOf(t, func(name string) bool { return name == a.opts.customers }).Topics
 	}
 	want := a.loadAndStop(5_000)
 	before := table()
