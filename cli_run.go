@@ -120,7 +120,9 @@ func (c *cli) drive(ctx context.Context, j *job) error {
 	printed := make(chan error, 1)
 	go func() { printed <- headless.Follow(context.WithoutCancel(ctx), j.log, c.stdout, c.json()) }()
 	outcome, err := j.execute(runCtx)
-	err = errors.Join(err, <-printed)
+	if lost := <-printed; lost != nil {
+		_, _ = fmt.Fprintf(c.stderr, "resurge: the output was lost (%v); the journal of run %s has it all\n", lost, j.id)
+	}
 	if err != nil {
 		return err
 	}

@@ -29,8 +29,9 @@ func Main() int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
 	defer stop()
 	// A lost terminal does not stop a run: its journal goes on. A limit on file
-	// sizes is an error of the write that meets it, and no reason to die.
-	signal.Ignore(syscall.SIGHUP, syscall.SIGXFSZ)
+	// sizes, or a reader of the output that has gone, is an error of the write that
+	// meets it, and no reason to die in the middle of a step.
+	signal.Ignore(syscall.SIGHUP, syscall.SIGXFSZ, syscall.SIGPIPE)
 	return run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
 
