@@ -17,6 +17,8 @@ type sighting struct {
 	group   streams.Group
 	topics  map[string]streams.Topic
 	commits map[streams.TopicPartition]streams.Commit
+	// commitFaults are the partitions whose commit could not be read.
+	commitFaults map[streams.TopicPartition]*streams.Fault
 	// longer are other known application IDs that start with app and a dash.
 	longer []string
 	// claims are topics that other groups name in their topology.
@@ -304,9 +306,11 @@ func (s sighting) protect(t *Topic) {
 		}
 		return
 	}
-	if s.asked {
-		t.Evidence = append(t.Evidence, "no other group reads it")
+	if !s.asked {
+		s.doubt(t, "not every other group could be asked whether it reads it")
+		return
 	}
+	t.Evidence = append(t.Evidence, "no other group reads it")
 }
 
 // looksChangelog reports whether the topic carries the settings that Streams

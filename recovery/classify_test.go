@@ -146,6 +146,14 @@ func TestClassify(t *testing.T) {
 			map[string]verdict{"shop-counts-changelog": doubt},
 		},
 		{
+			"a group that could not be asked", func() *world {
+				w := newWorld("shop").topic("in").commit("in").changelog("shop-counts-changelog")
+				w.s.asked = false
+				return w
+			}(),
+			map[string]verdict{"shop-counts-changelog": doubt},
+		},
+		{
 			"an overridden topic prefix", newWorld("pre").topic("in").commit("in").topic("zzz-by-item-repartition").commit("zzz-by-item-repartition"),
 			map[string]verdict{"in": input, "zzz-by-item-repartition": doubt},
 		},

@@ -49,7 +49,7 @@ func (d Discoverer) Discover(ctx context.Context, app string, hints Hints, times
 		return inv, unknown(app, list, s.topics)
 	}
 	d.transactions(ctx, &inv)
-	if err := d.positions(ctx, &inv, s.commits); err != nil {
+	if err := d.positions(ctx, &inv, s); err != nil {
 		return inv, err
 	}
 	return inv, d.times(ctx, &inv, times)
@@ -77,9 +77,10 @@ func (d Discoverer) sight(ctx context.Context, inv *Inventory, list streams.Grou
 	}
 	commits, err := d.Groups.Commits(ctx, inv.Application, false)
 	if err != nil {
-		inv.Gaps = append(inv.Gaps, asFault(err, "committed offsets of group "+streams.Quote(inv.Application)))
+		inv.CommitsFault = asFault(err, "committed offsets of group "+streams.Quote(inv.Application))
+		inv.Gaps = append(inv.Gaps, inv.CommitsFault)
 	}
-	s.commits = commits.Offsets
+	s.commits, s.commitFaults = commits.Offsets, commits.Faults
 	for _, g := range list.Groups {
 		if g.ID != inv.Application && strings.HasPrefix(g.ID, inv.Application+"-") {
 			s.longer = append(s.longer, g.ID)
@@ -144,8 +145,11 @@ func (d Discoverer) readers(ctx context.Context, inv *Inventory, list streams.Gr
 func (d Discoverer) reading(ctx context.Context, g streams.GroupListing) reading {
 	a := reading{topics: map[string]bool{}}
 	commits, err := d.Groups.Commits(ctx, g.ID, false)
-	if err != nil {
+	if err != nil && !streams.IsFault(err, streams.FaultNotFound) { // not found: it went meanwhile
 		a.faults = append(a.faults, asFault(err, "committed offsets of group "+streams.Quote(g.ID)))
+	}
+	for tp := range commits.Faults {
+		a.topics[tp.Topic] = true // it has a commit there, whatever it is
 	}
 	for tp := range commits.Offsets {
 		a.topics[tp.Topic] = true
@@ -219,7 +223,7 @@ func allDigits(s string) bool {
 }
 
 // positions fills in watermarks, commits and configs of the topics.
-func (d Discoverer) positions(ctx context.Context, inv *Inventory, commits map[streams.TopicPartition]streams.Commit) error {
+func (d Discoverer) positions(ctx context.Context, inv *Inventory, s sighting) error {
 	var names []string
 	for _, t := range inv.Topics {
 		if t.Fault == nil {
@@ -246,16 +250,20 @@ func (d Discoverer) positions(ctx context.Context, inv *Inventory, commits map[s
 			}
 		}
 		for j := range t.Partitions {
-			fillPosition(&t.Partitions[j], t.Name, marks, commits)
+			fillPosition(&t.Partitions[j], t.Name, marks, s)
 		}
 	}
 	return nil
 }
 
-func fillPosition(p *PartitionState, topic string, marks map[streams.TopicPartition]streams.Watermarks, commits map[streams.TopicPartition]streams.Commit) {
+func fillPosition(p *PartitionState, topic string, marks map[streams.TopicPartition]streams.Watermarks, s sighting) {
 	tp := streams.TopicPartition{Topic: topic, Partition: p.Partition}
-	if c, ok := commits[tp]; ok {
+	if c, ok := s.commits[tp]; ok {
 		p.Committed = &c
+	}
+	if f := s.commitFaults[tp]; f != nil {
+		p.Fault = f
+		return
 	}
 	m, ok := marks[tp]
 	switch {

@@ -255,6 +255,10 @@ func (w *work) unread(ctx context.Context, t plans.Topic) error {
 	if err := d.readers(ctx, &inv, list, &s); err != nil {
 		return err
 	}
+	if len(inv.Gaps) > 0 || len(list.Faults) > 0 {
+		f := slices.Concat(inv.Gaps, list.Faults)[0]
+		return &Error{Outcome: OutcomeBlocked, Message: "nothing was deleted: whether another group reads topic " + streams.Quote(t.Name) + " cannot be told", Err: f, Hint: "resume when it can: " + f.Hint}
+	}
 	if r := s.readers[t.Name]; len(r) > 0 {
 		return refuse(OutcomeStale, "nothing was deleted; make a new plan", "topic %s is read by group %s by now", streams.Quote(t.Name), streams.Quote(r[0]))
 	}

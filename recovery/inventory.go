@@ -18,6 +18,9 @@ type Inventory struct {
 	// LongerIDs are other known application IDs that start with this one and a
 	// dash: topics named after them are not this application's.
 	LongerIDs []string `json:"longer_ids,omitempty"`
+	// CommitsFault says why the group's committed offsets are not known. They are
+	// then neither "none" nor zero, and no plan can rest on them.
+	CommitsFault *streams.Fault `json:"commits_fault,omitempty"`
 	// Transactions are the application's undecided transactions.
 	Transactions []streams.Transaction `json:"transactions,omitempty"`
 	// Hints are the operator's words that were used: topics named as inputs,

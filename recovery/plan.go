@@ -83,6 +83,8 @@ func plannable(inv Inventory, req Request) error {
 		return refuse(OutcomeUsage, "use --strategy rebuild", "strategy %q is not available yet", string(req.Strategy))
 	case inv.Group.Fault != nil:
 		return fmt.Errorf("the state of the group is not known: %w", inv.Group.Fault)
+	case inv.CommitsFault != nil:
+		return fmt.Errorf("a plan rests on the committed offsets: %w", inv.CommitsFault)
 	case !legalName.MatchString(inv.Application):
 		return refuse(OutcomeBlocked, "check the application ID", "%s cannot be the ID of a Kafka Streams application with internal topics: topics are not named so", streams.Quote(inv.Application))
 	case inv.Cluster.ID == "":
