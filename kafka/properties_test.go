@@ -2,13 +2,14 @@ package kafka
 
 import (
 	"bytes"
+	"crypto/ecdsa"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"log/slog"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -192,29 +193,31 @@ func TestStoresThatDoNotOpen(t *testing.T) {
 	}
 }
 
-// TestEncryptedPEMKeys uses openssl, which makes what operators have.
+// TestEncryptedPEMKeys reads keys as openssl pkcs8 makes them for operators; the
+// password of those in testdata/encrypted is hunter2.
 func TestEncryptedPEMKeys(t *testing.T) {
-	openssl, err := exec.LookPath("openssl")
-	if err != nil {
-		t.Skip("openssl is not installed")
-	}
-	ca := newAuthority(t, "ca")
-	me := ca.issue(t, "ops")
-	plain := file(t, "key.pem", me.keyPEM(t))
-	for _, how := range [][]string{{"-v2", "aes-256-cbc"}, {"-v2", "aes-128-cbc", "-v2prf", "hmacWithSHA1"}, {"-v2", "aes-256-cbc", "-v2prf", "hmacWithSHA512"}, {"-v2", "des3"}} {
-		out := filepath.Join(t.TempDir(), "encrypted.pem")
-		args := append([]string{"pkcs8", "-topk8", "-in", plain, "-out", out, "-passout", "pass:hunter2"}, how...)
-		if b, err := exec.CommandContext(t.Context(), openssl, args...).CombinedOutput(); err != nil {
-			t.Fatalf("%v: %v %s", how, err, b)
+	const dir = "testdata/encrypted/"
+	read := func(name string) []byte {
+		b, err := os.ReadFile(dir + name)
+		if err != nil {
+			t.Fatal(err)
 		}
-		lines := []string{"security.protocol=SSL", "ssl.keystore.location=" + both(t, out, certPEM(me.cert)), "ssl.key.password=hunter2"}
+		return b
+	}
+	block, _ := pem.Decode(read("key.pem"))
+	key, err := x509.ParsePKCS8PrivateKey(block.Bytes)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"aes-256-cbc.pem", "aes-128-cbc-sha1.pem", "aes-256-cbc-sha512.pem", "des3.pem"} {
+		lines := []string{"security.protocol=SSL", "ssl.keystore.location=" + both(t, dir+name, read("cert.pem")), "ssl.key.password=hunter2"}
 		c := parse(t, lines...)
-		if !me.key.Equal(c.TLS.Certificates[0].PrivateKey) {
-			t.Errorf("%v: another key", how)
+		if !key.(*ecdsa.PrivateKey).Equal(c.TLS.Certificates[0].PrivateKey) {
+			t.Errorf("%s: another key", name)
 		}
 		lines[2] = "ssl.key.password=wrong"
 		if _, err := ParseProperties([]byte(strings.Join(lines, "\n"))); err == nil || !strings.Contains(err.Error(), "ssl.key.password is wrong") {
-			t.Errorf("%v: %v", how, err)
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
