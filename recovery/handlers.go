@@ -56,7 +56,9 @@ func (operatorTask) check(ctx context.Context, w *work) (readiness, error) {
 	}
 	switch w.Step.Task.Name {
 	case plans.TaskStop:
-		if g.Empty() {
+		// An empty group does not say that nothing will start again: instances in a
+		// crash loop join every few seconds. A hook is run all the same.
+		if g.Empty() && !w.Operator.HasHook(plans.TaskStop) {
 			return satisfied, nil
 		}
 	case plans.TaskClearState:
