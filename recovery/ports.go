@@ -38,6 +38,45 @@ type GroupReader interface {
 	OpenTransactions(ctx context.Context, prefix string) ([]streams.Transaction, error)
 }
 
+// CrowdReader answers questions about many groups with few requests: their
+// number grows with brokers, and with groups only by whole batches.
+type CrowdReader interface {
+	// DescribeGroups describes every listed group by its true type, in order. A
+	// group that is gone meanwhile has Exists false, one that could not be
+	// described a Fault.
+	DescribeGroups(ctx context.Context, groups []streams.GroupListing) ([]streams.Group, error)
+	// CommitsOf returns the committed offsets of the named groups. Each has an
+	// entry. Undecided offsets are not waited for.
+	CommitsOf(ctx context.Context, groups []string) (map[string]streams.GroupCommits, error)
+	// Ends returns the high watermarks of the named partitions, without start
+	// and last stable offset.
+	Ends(ctx context.Context, partitions []streams.TopicPartition) (map[streams.TopicPartition]streams.Watermarks, error)
+}
+
+// TraceReader reads what applications leave behind besides topics and groups.
+// Each answer may be missing for want of rights, and then says so.
+type TraceReader interface {
+	// Transactions lists the transactional IDs with the prefix in every state,
+	// the decided ones too: their producer IDs tell who wrote what.
+	Transactions(ctx context.Context, prefix string) ([]streams.Transaction, error)
+	// Producers returns the producers that are remembered on each partition.
+	Producers(ctx context.Context, partitions []streams.TopicPartition) (map[streams.TopicPartition]streams.Producers, error)
+	// Activity reads when a group last committed and when it emptied.
+	Activity(ctx context.Context, group string) (streams.Activity, error)
+	// BrokerConfigs returns the settings of one broker.
+	BrokerConfigs(ctx context.Context) (streams.TopicConfigs, error)
+}
+
+// RightsReader asks the broker what this principal may do. Nothing is tried out.
+type RightsReader interface {
+	// TopicRights returns the rights on the named topics.
+	TopicRights(ctx context.Context, names ...string) (map[string]streams.Rights, error)
+	// GroupRights returns the rights on one group.
+	GroupRights(ctx context.Context, group string) (streams.Rights, error)
+	// ClusterRights returns the rights on the cluster itself.
+	ClusterRights(ctx context.Context) (streams.Rights, error)
+}
+
 // ProofReader reads what a proof needs.
 type ProofReader interface {
 	// BrokersWithTopic asks every broker for the topic and returns the IDs of

@@ -163,110 +163,6 @@ type OffsetAt struct {
 	Fault  *Fault `json:"fault,omitempty"`
 }
 
-// GroupProtocol is the membership protocol of a group.
-type GroupProtocol string
-
-// The group protocols. A group of bare commits without members reads classic.
-const (
-	ProtocolClassic  GroupProtocol = "classic"
-	ProtocolConsumer GroupProtocol = "consumer" // KIP-848
-	ProtocolStreams  GroupProtocol = "streams"  // KIP-1071
-	ProtocolShare    GroupProtocol = "share"    // KIP-932
-	ProtocolUnknown  GroupProtocol = "unknown"
-)
-
-// GroupListing is a group's row in the list of all groups.
-type GroupListing struct {
-	ID string `json:"id"`
-	// Protocol is the true type, from ListGroups version 5 (Kafka 3.8); unknown
-	// on older brokers.
-	Protocol GroupProtocol `json:"protocol"`
-	// ProtocolType is "consumer" for classic Streams, "streams" for KIP-1071,
-	// "connect" for Connect, empty for a group of bare commits.
-	ProtocolType string `json:"protocol_type"`
-	State        string `json:"state"`
-}
-
-// GroupList is the list of groups and what could not be listed. With Faults the
-// list is short, and a group missing from it may well exist.
-type GroupList struct {
-	Groups []GroupListing `json:"groups"`
-	Faults []*Fault       `json:"faults,omitempty"`
-}
-
-// Member is one member of a group.
-type Member struct {
-	ID         string `json:"id"`
-	InstanceID string `json:"instance_id,omitempty"` // static member (KIP-345)
-	ClientID   string `json:"client_id"`
-	Host       string `json:"host"`
-	// ProcessID is the instance's process, from its userdata or the streams
-	// protocol; empty when not known.
-	ProcessID string `json:"process_id,omitempty"`
-	// Endpoint is application.server as host:port; empty when not set.
-	Endpoint string `json:"endpoint,omitempty"`
-	// Subscribed are the topics in the member's subscription: inputs and
-	// repartition topics, patterns already resolved.
-	Subscribed []string         `json:"subscribed,omitempty"`
-	Assigned   []TopicPartition `json:"assigned,omitempty"`
-	Active     []TaskID         `json:"active,omitempty"`
-	Standby    []TaskID         `json:"standby,omitempty"`
-	// OffsetSums are what the member said of the tasks on its disk when it last
-	// joined (classic) or reported (streams, KIP-1071): see [OffsetSumRunning].
-	OffsetSums map[TaskID]int64 `json:"offset_sums,omitempty"`
-	// ReportedTasks says that OffsetSums is an answer: an empty map with it
-	// means "no task on disk", without it nothing was said.
-	ReportedTasks bool `json:"reported_tasks,omitempty"`
-	// Fault marks userdata that could not be decoded; the rest still holds.
-	Fault *Fault `json:"fault,omitempty"`
-}
-
-// Subtopology is one connected part of a topology, as the streams protocol
-// names its topics.
-type Subtopology struct {
-	ID                 string   `json:"id"`
-	SourceTopics       []string `json:"source_topics"`
-	RepartitionSinks   []string `json:"repartition_sinks,omitempty"`
-	RepartitionSources []string `json:"repartition_sources,omitempty"`
-	Changelogs         []string `json:"changelogs,omitempty"`
-}
-
-// Group states, as brokers name them. Others exist; compare with these only.
-const (
-	StateEmpty = "Empty"
-	StateDead  = "Dead"
-)
-
-// Group is what describing a group by its true type answered.
-type Group struct {
-	ID           string        `json:"id"`
-	Exists       bool          `json:"exists"`
-	Protocol     GroupProtocol `json:"protocol"`
-	ProtocolType string        `json:"protocol_type,omitempty"`
-	Assignor     string        `json:"assignor,omitempty"` // "stream" marks classic Kafka Streams
-	State        string        `json:"state"`
-	Coordinator  int32         `json:"coordinator"`
-	Members      []Member      `json:"members,omitempty"`
-	// Topology is known for streams groups only.
-	Topology []Subtopology `json:"topology,omitempty"`
-	Epoch    int32         `json:"epoch,omitempty"`
-	// Fault says that the group could not be described: its state and members
-	// are then unknown, which is neither empty nor absent.
-	Fault *Fault `json:"fault,omitempty"`
-}
-
-// Empty reports whether the group is known to have no members: it does not
-// exist, or its own describe call says Empty or Dead with no member.
-func (g Group) Empty() bool {
-	if g.Fault != nil {
-		return false
-	}
-	if !g.Exists {
-		return true
-	}
-	return len(g.Members) == 0 && (g.State == StateEmpty || g.State == StateDead)
-}
-
 // Transaction is one open transaction of a transactional ID.
 type Transaction struct {
 	TransactionalID string           `json:"transactional_id"`
@@ -283,4 +179,45 @@ type Record struct {
 	Time      time.Time `json:"time"`
 	Key       []byte    `json:"key"`
 	Value     []byte    `json:"value"` // nil: a tombstone
+}
+
+// Producer is a producer that wrote to a partition and is not forgotten yet: the
+// broker keeps it for producer.id.expiration.ms, a day by default.
+type Producer struct {
+	ID    int64     `json:"producer_id"`
+	Epoch int32     `json:"epoch"`
+	Last  time.Time `json:"last,omitzero"`
+	// TransactionStart is the first offset of its open transaction; -1: none.
+	TransactionStart int64 `json:"transaction_start"`
+}
+
+// Producers are the producers of one partition, or why they are not known.
+type Producers struct {
+	Active []Producer `json:"active,omitempty"`
+	Fault  *Fault     `json:"fault,omitempty"`
+}
+
+// Operation is an ACL operation, as Kafka names it: DESCRIBE, READ, ...
+type Operation string
+
+// The operations that plans and reads take (Kafka's AclOperation).
+const (
+	OpRead            Operation = "READ"
+	OpWrite           Operation = "WRITE"
+	OpCreate          Operation = "CREATE"
+	OpDelete          Operation = "DELETE"
+	OpAlter           Operation = "ALTER"
+	OpDescribe        Operation = "DESCRIBE"
+	OpDescribeConfigs Operation = "DESCRIBE_CONFIGS"
+	OpAlterConfigs    Operation = "ALTER_CONFIGS"
+	OpClusterAction   Operation = "CLUSTER_ACTION"
+	OpIdempotentWrite Operation = "IDEMPOTENT_WRITE"
+)
+
+// Rights are the operations that the principal may do on one resource, told by
+// the broker (KIP-430). Without a Fault an operation that is not in Allowed is
+// refused.
+type Rights struct {
+	Allowed []Operation `json:"allowed"`
+	Fault   *Fault      `json:"fault,omitempty"`
 }
