@@ -14,10 +14,22 @@ type Inventory struct {
 	Cluster     streams.Cluster `json:"cluster"`
 	TakenAt     time.Time       `json:"taken_at"`
 	Group       streams.Group   `json:"group"`
-	Topics      []Topic         `json:"topics"`
+	// Kind is what the group is for, and Signs is why it is taken for a Kafka
+	// Streams application; without a sign it is not.
+	Kind   streams.GroupKind `json:"kind"`
+	Signs  []string          `json:"signs,omitempty"`
+	Topics []Topic           `json:"topics"`
 	// LongerIDs are other known application IDs that start with this one and a
 	// dash: topics named after them are not this application's.
 	LongerIDs []string `json:"longer_ids,omitempty"`
+	// Tasks are the application's tasks, as its members tell them; empty while
+	// nobody is there to tell.
+	Tasks []Task `json:"tasks,omitempty"`
+	// Activity is when the group last did something; nil is not known.
+	Activity *streams.Activity `json:"activity,omitempty"`
+	// Broker are settings of the brokers that bear on recovery; without a key the
+	// setting is not known.
+	Broker map[string]string `json:"broker,omitempty"`
 	// CommitsFault says why the group's committed offsets are not known. They are
 	// then neither "none" nor zero, and no plan can rest on them.
 	CommitsFault *streams.Fault `json:"commits_fault,omitempty"`
@@ -59,6 +71,17 @@ type Topic struct {
 	// Store is the state store of a changelog, the node of a repartition topic.
 	Store     string `json:"store,omitempty"`
 	StoreKind string `json:"store_kind,omitempty"`
+	// Internal is the kind of internal topic that the name says, also where the
+	// topic is not the application's.
+	Internal streams.InternalKind `json:"internal_kind,omitempty"`
+	// TableSource says that this input is also the changelog of its table
+	// (topology.optimization): emptying it empties the table.
+	TableSource bool `json:"table_source,omitempty"`
+	// Subtopologies name the topic as source, sink or changelog.
+	Subtopologies []string `json:"subtopologies,omitempty"`
+	// Writers are transactional IDs and producers of the application that wrote
+	// to the topic lately.
+	Writers []string `json:"writers,omitempty"`
 	// ReadBy are other groups with commits on the topic.
 	ReadBy            []string                  `json:"read_by,omitempty"`
 	ReplicationFactor int                       `json:"replication_factor,omitempty"`
@@ -72,6 +95,9 @@ type Topic struct {
 type PartitionState struct {
 	Partition int32 `json:"partition"`
 	Leader    int32 `json:"leader"`
+	// Replicas and ISR are how many replicas there are, and in sync.
+	Replicas int `json:"replicas,omitempty"`
+	ISR      int `json:"isr,omitempty"`
 	// Start, End and Stable are nil when not known.
 	Start  *int64 `json:"start"`
 	End    *int64 `json:"end"`
@@ -80,8 +106,43 @@ type PartitionState struct {
 	Committed *streams.Commit `json:"committed"`
 	// Lag is the number of offsets from the commit to the end, nil when either
 	// is not known. Transaction markers count.
-	Lag   *int64         `json:"lag"`
+	Lag *int64 `json:"lag"`
+	// Streams is what Kafka Streams keeps in the commit's metadata; nil when there is
+	// no commit or its metadata is not Streams'.
+	Streams *StreamsCommit `json:"streams,omitempty"`
+	// CommittedAt is when the commit was made; zero is not known.
+	CommittedAt time.Time `json:"committed_at,omitzero"`
+	// Oldest is the time of the first record that the log still holds; zero is
+	// not known.
+	Oldest time.Time `json:"oldest,omitzero"`
+	// Owner is the member that reads the partition; empty: nobody.
+	Owner string         `json:"owner,omitempty"`
 	Fault *streams.Fault `json:"fault,omitempty"`
+}
+
+// StreamsCommit is the decoded metadata of a commit of Streams.
+type StreamsCommit struct {
+	// PartitionTime is the partition's stream time; zero is not known.
+	PartitionTime time.Time `json:"partition_time,omitzero"`
+	// Emitted maps a store to the last window close time that its emit-on-close
+	// aggregation emitted (KIP-825).
+	Emitted map[string]time.Time `json:"emitted,omitempty"`
+}
+
+// Task is one task of the application and where it runs.
+type Task struct {
+	ID streams.TaskID `json:"task"`
+	// Sources are the partitions that it reads; empty where nobody tells.
+	Sources []streams.TopicPartition `json:"sources,omitempty"`
+	// Active, Standby and Warmup are member IDs. Two actives are one handed over.
+	Active  []string `json:"active,omitempty"`
+	Standby []string `json:"standby,omitempty"`
+	Warmup  []string `json:"warmup,omitempty"`
+	// Lag is the largest number of changelog offsets that a copy of the task is
+	// behind, as members last told it; nil is not known.
+	Lag *int64 `json:"lag,omitempty"`
+	// Running says that an active copy said that it is caught up.
+	Running bool `json:"running,omitempty"`
 }
 
 // Records is the number of offsets between log start and end over all
@@ -137,80 +198,4 @@ func (inv Inventory) ByRole(r streams.Role) []Topic {
 		}
 	}
 	return out
-}
-
-// Level grades a finding or a row.
-type Level string
-
-// The levels, from good to bad. Unknown is never drawn as good.
-const (
-	LevelOK      Level = "ok"
-	LevelInfo    Level = "info"
-	LevelLook    Level = "look"
-	LevelBad     Level = "bad"
-	LevelUnknown Level = "unknown"
-)
-
-// Finding is one thing that an operator should know, with its evidence.
-type Finding struct {
-	Level Level `json:"level"`
-	// Name is stable and short: "changelog missing".
-	Name string `json:"name"`
-	// Detail names exact things.
-	Detail string `json:"detail"`
-	// Advice is what to do; may be empty.
-	Advice string `json:"advice,omitempty"`
-}
-
-// Assessment is what an inventory means: findings first, then the ways back.
-type Assessment struct {
-	Findings []Finding `json:"findings"`
-	Options  []Option  `json:"options"`
-}
-
-// Option is one strategy weighed for this application.
-type Option struct {
-	Strategy  string `json:"strategy"`
-	Available bool   `json:"available"`
-	// Reason says why it is not available, or what it is good for here.
-	Reason string `json:"reason"`
-	// Estimate is nil when nothing is known.
-	Estimate *Estimate `json:"estimate,omitempty"`
-	// Notes are the costs: outputs emitted again, history that is gone.
-	Notes []string `json:"notes,omitempty"`
-}
-
-// Estimate is how long the strategy takes, as a range, and from what.
-type Estimate struct {
-	Low     time.Duration `json:"low_ns"`
-	High    time.Duration `json:"high_ns"`
-	Records int64         `json:"records"`
-	// From names the rate's source; Assumed says that it was not measured.
-	From    string `json:"from"`
-	Assumed bool   `json:"assumed"`
-}
-
-// Survey is the list of Streams applications on a cluster.
-type Survey struct {
-	Cluster streams.Cluster  `json:"cluster"`
-	TakenAt time.Time        `json:"taken_at"`
-	Rows    []SurveyRow      `json:"applications"`
-	Others  int              `json:"other_groups"` // groups that are not Streams applications
-	Gaps    []*streams.Fault `json:"gaps,omitempty"`
-}
-
-// SurveyRow is one application at a glance. A nil number is not known.
-type SurveyRow struct {
-	Application string                `json:"application"`
-	Protocol    streams.GroupProtocol `json:"protocol"`
-	State       string                `json:"state"`
-	Members     *int                  `json:"members"`
-	Stores      *int                  `json:"stores"`
-	Lag         *int64                `json:"lag"`
-	Level       Level                 `json:"level"`
-	// Worst is the worst finding in two words.
-	Worst string `json:"worst"`
-	// Evidence says why this is taken for a Streams application.
-	Evidence []string       `json:"evidence"`
-	Fault    *streams.Fault `json:"fault,omitempty"`
 }

@@ -158,9 +158,11 @@ type Commits struct {
 
 // OffsetAt is the first offset at or after a time, in one partition.
 type OffsetAt struct {
-	Offset int64  `json:"offset"`
-	Found  bool   `json:"found"` // false: no such record, Offset is the end
-	Fault  *Fault `json:"fault,omitempty"`
+	Offset int64 `json:"offset"`
+	Found  bool  `json:"found"` // false: no such record, Offset is the end
+	// Time is the record's own; zero when there is none.
+	Time  time.Time `json:"time,omitzero"`
+	Fault *Fault    `json:"fault,omitempty"`
 }
 
 // Transaction is one open transaction of a transactional ID.

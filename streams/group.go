@@ -191,7 +191,6 @@ func (g Group) Empty() bool {
 	return len(g.Members) == 0 && (g.State == StateEmpty || g.State == StateDead)
 }
 
-
 // GroupCommits are the committed offsets of one group among many, or why they
 // are not known.
 type GroupCommits struct {
