@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,19 +46,11 @@ type described struct {
 }
 
 func (c *cli) describeCommand() *cobra.Command {
-	return &cobra.Command{
-		Use: "describe APPLICATION", Short: "Show what an application left on the cluster, and what is wrong", Args: cobra.ExactArgs(1),
+	var look lookFlags
+	cmd := &cobra.Command{
+		Use: "describe NAME", Short: "Show what an application left on the cluster and what is wrong, or any group", Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			l, err := c.connect(cmd.Context())
-			if err != nil {
-				return err
-			}
-			defer l.cluster.Close()
-			hints, err := c.hints(args[0])
-			if err != nil {
-				return err
-			}
-			inv, err := l.discoverer().Discover(cmd.Context(), args[0], hints, nil)
+			inv, err := c.inspect(cmd.Context(), args[0], look)
 			if err != nil {
 				return err
 			}
@@ -68,6 +61,44 @@ func (c *cli) describeCommand() *cobra.Command {
 			return headless.Describe(c.stdout, inv, a)
 		},
 	}
+	look.register(cmd)
+	return cmd
+}
+
+// lookFlags are the flags of the commands that look at one application.
+type lookFlags struct {
+	topology      string
+	searchOutputs bool
+}
+
+func (f *lookFlags) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&f.topology, "topology", "", "file with the text of the deployed Topology#describe()")
+	cmd.Flags().BoolVar(&f.searchOutputs, "search-outputs", false, "look for outputs on a cluster of any size")
+}
+
+// inspect reads one application, or any group, with what the configuration and
+// the flags say about it.
+func (c *cli) inspect(ctx context.Context, name string, f lookFlags) (recovery.Inventory, error) {
+	a := c.application(name)
+	if f.topology != "" {
+		path, err := filepath.Abs(f.topology)
+		if err != nil {
+			return recovery.Inventory{}, usageError("--topology", err, "")
+		}
+		a.Topology = path
+	}
+	hints, err := c.hintsOf(name, a)
+	if err != nil {
+		return recovery.Inventory{}, err
+	}
+	l, err := c.connect(ctx)
+	if err != nil {
+		return recovery.Inventory{}, err
+	}
+	defer l.cluster.Close()
+	d := l.discoverer()
+	d.SearchAll = f.searchOutputs
+	return d.Discover(ctx, name, hints, nil)
 }
 
 func (c *cli) infoCommand() *cobra.Command {
@@ -105,6 +136,7 @@ func (c *cli) hintsOf(app string, a applicationConfig) (recovery.Hints, error) {
 	if err != nil {
 		return h, usageError("topology "+path, err, "it is the text of Topology#describe()")
 	}
+	h.Topology = &t
 	for _, sink := range t.SinkTopics(app) {
 		if !streams.LooksInternal(sink) && !slices.Contains(h.Outputs, sink) {
 			h.Outputs = append(h.Outputs, sink)

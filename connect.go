@@ -22,14 +22,12 @@ type link struct {
 }
 
 func (l *link) discoverer() recovery.Discoverer {
-	return recovery.Discoverer{Topics: l.reader, Groups: l.reader, Now: now}
+	return recovery.Discoverer{Reader: l.reader, Now: now}
 }
 
 // The adapter satisfies the engine's ports.
 var (
-	_ recovery.TopicReader = (*kafka.Reader)(nil)
-	_ recovery.GroupReader = (*kafka.Reader)(nil)
-	_ recovery.ProofReader = (*kafka.Reader)(nil)
+	_ recovery.Reader      = (*kafka.Reader)(nil)
 	_ recovery.Writer      = writer{}
 	_ recovery.Operator    = hooks{}
 	_ recovery.Application = (*appClient)(nil)

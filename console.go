@@ -111,6 +111,16 @@ func (d *desk) Survey(ctx context.Context) (recovery.Survey, error) {
 	return d.link.discoverer().Survey(ctx)
 }
 
+// Glance implements ui.Explorer.
+func (d *desk) Glance(ctx context.Context) (recovery.Survey, error) {
+	return d.link.discoverer().Glance(ctx)
+}
+
+// Groups implements ui.Explorer.
+func (d *desk) Groups(ctx context.Context) (recovery.GroupSurvey, error) {
+	return d.link.discoverer().CrowdSurvey(ctx)
+}
+
 func (d *desk) hints(app string) (recovery.Hints, error) { return d.c.hintsOf(app, d.config(app)) }
 
 // Inspect implements ui.Explorer.

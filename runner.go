@@ -39,7 +39,7 @@ type start struct {
 
 func (s start) ports(dir runDir) recovery.Ports {
 	return recovery.Ports{
-		Topics: s.link.reader, Groups: s.link.reader, Proof: s.link.reader, Writer: writer{s.link.cluster.Writer()},
+		Reader: s.link.reader, Writer: writer{s.link.cluster.Writer()},
 		Operator: s.operator, Application: s.query, Store: dir, Answers: s.answers, Now: now, Poll: pollEvery,
 	}
 }

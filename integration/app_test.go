@@ -23,6 +23,7 @@ type appOptions struct {
 	guarantee string            // at_least_once or exactly_once_v2
 	partition int32             // partitions of the inputs and outputs, 2 if zero
 	flags     map[string]string // more of the application's own flags
+	more      []string          // topics of its own beside those below
 	// topics
 	orders, customers, regions, totals, joined string
 }
@@ -70,6 +71,12 @@ func newApp(t *testing.T, b *broker, opts appOptions) *app {
 	b.createTopics(t, opts.partition, nil, opts.orders, opts.totals, opts.joined)
 	b.createTopics(t, opts.partition, compacted, opts.customers)
 	b.createTopics(t, 1, compacted, opts.regions)
+	return newInstance(t, b, opts)
+}
+
+// newInstance is one instance of an application whose topics are there.
+func newInstance(t *testing.T, b *broker, opts appOptions) *app {
+	t.Helper()
 	ports, err := freePorts(1)
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ package integration
 
 import (
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -150,6 +151,9 @@ func (s snapshot) only(chosen func(name string) bool) snapshot {
 func (a *app) owns(name string) bool {
 	switch name {
 	case a.opts.orders, a.opts.customers, a.opts.regions, a.opts.totals, a.opts.joined:
+		return true
+	}
+	if slices.Contains(a.opts.more, name) {
 		return true
 	}
 	for _, id := range append(a.ids(), a.opts.flags["internal-prefix"]) {

@@ -3,39 +3,11 @@
 package integration
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 )
-
-// description is the part of "describe --output json" that tests look at.
-type description struct {
-	Schema      string             `json:"schema"`
-	Application string             `json:"application"`
-	Topics      []topicDescription `json:"topics"`
-}
-
-type topicDescription struct {
-	Name       string            `json:"name"`
-	Role       string            `json:"role"`
-	Owned      bool              `json:"owned"`
-	Partitions []json.RawMessage `json:"partitions"`
-}
-
-func (c *console) describe(t *testing.T, app string) description {
-	t.Helper()
-	r := c.run(t, "describe", app, "--output", "json").requireCode(t, exitVerified)
-	var d description
-	if err := json.Unmarshal([]byte(r.stdout), &d); err != nil {
-		t.Fatalf("decode the description: %v in %v", err, r)
-	}
-	if d.Schema != "resurge/describe/v1" || d.Application != app {
-		t.Errorf("describe says schema %q, application %q", d.Schema, d.Application)
-	}
-	return d
-}
 
 // TestB1_PrefixTwin recovers an application whose ID is the beginning of a running one's. Kafka's tool deletes the
 // topics of both.

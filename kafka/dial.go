@@ -175,11 +175,14 @@ func (c *Cluster) newClient(readOnly bool) (*kgo.Client, error) {
 }
 
 // versions keeps commits by topic name: from version 10 they go by topic ID
-// (KIP-848), which hides the commits of deleted topics.
+// (KIP-848), which hides the commits of deleted topics. DescribeGroups from
+// version 6 (KIP-1043) answers an error for groups that do not exist, and leaves
+// out the rights on them that a restore needs to know.
 func versions() *kversion.Versions {
 	v := kversion.Stable()
 	v.SetMaxKeyVersion(kmsg.OffsetCommit.Int16(), 9)
 	v.SetMaxKeyVersion(kmsg.OffsetFetch.Int16(), 9)
+	v.SetMaxKeyVersion(kmsg.DescribeGroups.Int16(), 5)
 	return v
 }
 

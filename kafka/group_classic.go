@@ -1,9 +1,13 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"maps"
+	"math"
 	"slices"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kmsg"
 
@@ -17,35 +21,35 @@ const (
 	streamsAssignor      = "stream" // of classic Kafka Streams
 )
 
-// describeClassic asks with DescribeGroups. A group of another type is Dead
-// without an error before version 6, and not found since.
-func (r *Reader) describeClassic(ctx context.Context, id string) (*streams.Group, *streams.Fault) {
-	s := groupSubject(id, "DESCRIBE")
-	request := func() kmsg.Request {
-		req := kmsg.NewPtrDescribeGroupsRequest()
-		req.Groups = []string{id}
-		return req
+// sendClassic asks with DescribeGroups. A group of another type, and one that
+// does not exist, is Dead without an error: see [versions].
+func (r *Reader) sendClassic(ctx context.Context, node int32, ids []string, rights bool) (map[string]groupEntry, error) {
+	req := kmsg.NewPtrDescribeGroupsRequest()
+	req.Groups, req.IncludeAuthorizedOperations = ids, rights
+	resp, err := sendTo[*kmsg.DescribeGroupsResponse](ctx, r, node, req)
+	if err != nil {
+		return nil, err
 	}
-	resp, node, found, f := describeOne(ctx, r, s, id, request, func(resp *kmsg.DescribeGroupsResponse) verdict {
-		d := first(resp.Groups)
-		return verdict{len(resp.Groups) == 1, d.ErrorCode, d.ErrorMessage}
-	})
-	if !found {
-		return nil, f
+	out := make(map[string]groupEntry, len(ids))
+	for _, g := range resp.Groups {
+		e := groupEntry{code: g.ErrorCode, detail: g.ErrorMessage, rights: g.AuthorizedOperations}
+		if e.code == 0 && (stateOf(g.State) != streams.StateDead || len(g.Members) > 0) {
+			e.group = classicGroup(g)
+		}
+		out[g.Group] = e
 	}
-	d := first(resp.Groups)
-	if stateOf(d.State) == streams.StateDead && len(d.Members) == 0 {
-		return nil, nil
-	}
+	return out, nil
+}
+
+func classicGroup(d kmsg.DescribeGroupsResponseGroup) *streams.Group {
 	g := &streams.Group{
-		ID: id, Exists: true, Protocol: streams.ProtocolClassic, ProtocolType: d.ProtocolType, Assignor: d.Protocol,
-		State: stateOf(d.State), Coordinator: node,
+		ID: d.Group, Exists: true, Protocol: streams.ProtocolClassic, ProtocolType: d.ProtocolType, Assignor: d.Protocol, State: stateOf(d.State),
 	}
 	for _, m := range d.Members {
 		g.Members = append(g.Members, classicMember(d, m))
 	}
 	sortBy(g.Members, func(m streams.Member) string { return m.ID })
-	return g, nil
+	return g
 }
 
 // first is the only element that was asked for, or an empty one.
@@ -83,6 +87,19 @@ func text(s *string) string {
 	return *s
 }
 
+// troubles are what a member may report when it joins, or be told by the group's
+// leader (Kafka's AssignorError).
+var troubles = map[int32]string{
+	1: "incomplete source topic metadata", 2: "version probing", 3: "assignment error", 4: "shutdown requested",
+}
+
+func troubleOf(code int32) string {
+	if s, ok := troubles[code]; ok || code == 0 {
+		return s
+	}
+	return fmt.Sprintf("error code %d", code)
+}
+
 func takeSubscription(m *streams.Member, b []byte, isStreams bool) error {
 	if len(b) == 0 {
 		return nil
@@ -92,15 +109,16 @@ func takeSubscription(m *streams.Member, b []byte, isStreams bool) error {
 	if err := meta.ReadFrom(b); err != nil {
 		return undecodable("subscription", err)
 	}
-	m.Subscribed = unique(meta.Topics)
+	m.Subscribed, m.Rack = unique(meta.Topics), text(meta.Rack)
 	if !isStreams || len(meta.UserData) == 0 {
 		return nil
 	}
 	info, err := streams.DecodeSubscriptionInfo(meta.UserData)
+	m.Userdata, m.UserdataLatest = max(info.Version, 0), max(info.LatestSupported, 0)
 	if err != nil {
 		return err
 	}
-	m.ProcessID, m.Endpoint = info.ProcessID.String(), info.UserEndpoint
+	m.ProcessID, m.Endpoint, m.Tags, m.Trouble = info.ProcessID.String(), info.UserEndpoint, info.ClientTags, troubleOf(info.ErrorCode)
 	m.OffsetSums, m.ReportedTasks = info.OffsetSums, true
 	if info.Version < 7 { // says which tasks are on disk, and not how far they are
 		m.OffsetSums = map[streams.TaskID]int64{}
@@ -133,11 +151,22 @@ func takeAssignment(m *streams.Member, b []byte, isStreams bool) error {
 	if err != nil {
 		return err
 	}
+	// Only the leader knows most troubles, and says them with the assignment.
+	m.Trouble = cmp.Or(m.Trouble, troubleOf(info.ErrorCode))
+	if at := info.NextRebalanceMillis; at > 0 && at != math.MaxInt64 { // 0: at once, which is over
+		m.NextRebalance = time.UnixMilli(at)
+	}
 	tasks, err := streams.TaskPartitions(m.Assigned, info.Active)
 	if err != nil {
 		return err
 	}
 	m.Active = slices.SortedFunc(maps.Keys(tasks), streams.TaskID.Compare)
+	m.Sources = map[streams.TopicPartition]streams.TaskID{}
+	for id, sources := range tasks {
+		for _, tp := range sources {
+			m.Sources[tp] = id
+		}
+	}
 	m.Standby = slices.SortedFunc(maps.Keys(info.Standby), streams.TaskID.Compare)
 	return nil
 }

@@ -1,73 +1,208 @@
 package kafka
 
 import (
+	"cmp"
 	"context"
 	"fmt"
-	"net"
 	"slices"
-	"strconv"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"golang.org/x/sync/errgroup"
 
 	"resurge/streams"
 )
+
+// groupTypes are the types of groups in the order in which a group is asked for
+// by name. Classic is last: its call answers for groups of other types too, as
+// if they were dead.
+var groupTypes = []streams.GroupProtocol{streams.ProtocolStreams, streams.ProtocolConsumer, streams.ProtocolShare, streams.ProtocolClassic}
 
 func undecodable(what string, err error) error {
 	return fmt.Errorf("decode %s: %w", what, err)
 }
 
-// verdict is what a describe call says of the one group that it was asked for.
-type verdict struct {
-	present bool // the answer has an entry
-	code    int16
-	detail  *string
+// groupEntry is what a describe call of any type says of one group.
+type groupEntry struct {
+	code   int16
+	detail *string
+	rights int32          // authorized operations (KIP-430)
+	group  *streams.Group // without coordinator; nil: this type has no such group
 }
 
-// describeOne sends one describe call. found is false with a fault when the
-// group is not known, and without one when the call's type has no such group.
-func describeOne[T kmsg.Response](ctx context.Context, r *Reader, s subject, id string, request func() kmsg.Request, judge func(T) verdict) (resp T, node int32, found bool, f *streams.Fault) {
-	resp, node, err := askCoordinator(ctx, r, id, request, func(resp T) int16 { return judge(resp).code })
-	if err != nil {
-		return resp, node, false, s.fault(err)
-	}
-	v := judge(resp)
-	switch v.code {
-	case 0:
-		if !v.present {
-			return resp, node, false, s.fault(errUnexpected)
+// describeCall is the describe call of one type of group.
+func (r *Reader) describeCall(p streams.GroupProtocol, rights bool) groupCall[groupEntry] {
+	send := func(ctx context.Context, node int32, ids []string) (map[string]groupEntry, error) {
+		switch p {
+		case streams.ProtocolClassic:
+			return r.sendClassic(ctx, node, ids, rights)
+		case streams.ProtocolConsumer:
+			return r.sendConsumer(ctx, node, ids, rights)
+		case streams.ProtocolStreams:
+			return r.sendStreams(ctx, node, ids, rights)
+		case streams.ProtocolShare:
+			return r.sendShare(ctx, node, ids, rights)
+		case streams.ProtocolUnknown:
 		}
-		return resp, node, true, nil
-	case kerr.GroupIDNotFound.Code:
-		return resp, node, false, nil
-	case kerr.UnsupportedVersion.Code: // this type of group is switched off
-		return resp, node, false, nil
+		return nil, errUnexpected
 	}
-	return resp, node, false, s.code(v.code, v.detail)
+	return groupCall[groupEntry]{send: send, code: func(e groupEntry) int16 { return e.code }}
 }
 
-// describeConsumer asks with ConsumerGroupDescribe (KIP-848).
-func (r *Reader) describeConsumer(ctx context.Context, id string) (*streams.Group, *streams.Fault) {
+func describeSubject(id string, p streams.GroupProtocol) subject {
 	s := groupSubject(id, "DESCRIBE")
-	request := func() kmsg.Request {
-		req := kmsg.NewPtrConsumerGroupDescribeRequest()
-		req.Groups = []string{id}
-		return req
+	if p == streams.ProtocolStreams {
+		s.needs += " and on every topic of its topology"
 	}
-	resp, node, found, f := describeOne(ctx, r, s, id, request, func(resp *kmsg.ConsumerGroupDescribeResponse) verdict {
-		d := first(resp.Groups)
-		return verdict{len(resp.Groups) == 1, d.ErrorCode, d.ErrorMessage}
-	})
-	if !found {
-		return nil, f
+	return s
+}
+
+// description is what the call of one type says of a group: the group, or why
+// it is not known, or neither when that type has no such group.
+type description struct {
+	group *streams.Group
+	fault *streams.Fault
+}
+
+func descriptionOf(s subject, a answered[groupEntry]) description {
+	switch {
+	case a.err != nil:
+		return description{fault: s.fault(a.err)}
+	case a.entry.code == kerr.GroupIDNotFound.Code:
+		return description{}
+	case a.entry.code == kerr.UnsupportedVersion.Code: // this type of group is switched off
+		return description{}
+	case a.entry.code != 0:
+		return description{fault: s.code(a.entry.code, a.entry.detail)}
+	case a.entry.group != nil:
+		a.entry.group.Coordinator = a.node
 	}
-	d := first(resp.Groups)
+	return description{group: a.entry.group}
+}
+
+// as is the group that was listed: as described, or with what the list says and
+// the fault. It is nil when its type has no such group any more.
+func (d description) as(l streams.GroupListing) *streams.Group {
+	if d.fault != nil {
+		return &streams.Group{ID: l.ID, Exists: true, Coordinator: -1, Protocol: l.Protocol, ProtocolType: l.ProtocolType, Fault: d.fault}
+	}
+	return d.group
+}
+
+// describeAll asks for groups by the call of one type.
+func (r *Reader) describeAll(ctx context.Context, ids []string, p streams.GroupProtocol) map[string]description {
+	out := make(map[string]description, len(ids))
+	for id, a := range askGroups(ctx, r, ids, r.describeCall(p, false)) {
+		out[id] = descriptionOf(describeSubject(id, p), a)
+	}
+	return out
+}
+
+// describeByName asks for groups whose type is not known with the call of every
+// type that the broker knows: only when all of them deny a group, it does not
+// exist.
+func (r *Reader) describeByName(ctx context.Context, ids []string) map[string]streams.Group {
+	out := make(map[string]streams.Group, len(ids))
+	faults := map[string]*streams.Fault{}
+	open := ids
+	for _, p := range groupTypes {
+		var rest []string
+		for id, d := range r.describeAll(ctx, open, p) {
+			if d.group != nil {
+				out[id] = *d.group
+				continue
+			}
+			rest = append(rest, id)
+			// A broker that does not know the call has no group of that type.
+			if d.fault != nil && (d.fault.Kind != streams.FaultUnsupported || p == streams.ProtocolClassic) {
+				faults[id] = cmp.Or(faults[id], d.fault)
+			}
+		}
+		if open = rest; len(open) == 0 {
+			break
+		}
+	}
+	for _, id := range open {
+		out[id] = streams.Group{ID: id, Coordinator: -1, Protocol: streams.ProtocolUnknown, Fault: faults[id]}
+	}
+	return out
+}
+
+// DescribeGroups describes every listed group by its true type, in order and
+// with one entry each. The groups of one coordinator and type go together, 200
+// in a request. A group whose type does not know it, since it was deleted or
+// converted meanwhile or the list comes from a broker too old to say, is asked
+// for by name, as [Reader.Group] does. A group that cannot be described has a
+// Fault and leaves the others alone (public reports B5, B6, B7).
+func (r *Reader) DescribeGroups(ctx context.Context, groups []streams.GroupListing) ([]streams.Group, error) {
+	byType := map[streams.GroupProtocol][]string{}
+	all := make([]string, 0, len(groups))
+	for _, l := range groups {
+		byType[l.Protocol] = append(byType[l.Protocol], l.ID)
+		all = append(all, l.ID)
+	}
+	r.coordinatorsOf(ctx, unique(all)) // of all types together; what fails is asked for again
+	answers := make([]map[string]description, len(groupTypes))
+	var work errgroup.Group
+	for i, p := range groupTypes {
+		work.Go(func() error {
+			answers[i] = r.describeAll(ctx, byType[p], p)
+			return nil
+		})
+	}
+	_ = work.Wait() // every error stands with its group
+	out := make([]streams.Group, len(groups))
+	missing := map[string][]int{}
+	for i, l := range groups {
+		known := slices.Index(groupTypes, l.Protocol)
+		if known >= 0 {
+			if g := answers[known][l.ID].as(l); g != nil {
+				out[i] = *g
+				continue
+			}
+		}
+		missing[l.ID] = append(missing[l.ID], i)
+	}
+	for id, g := range r.describeByName(ctx, keysOf(missing)) {
+		for _, i := range missing[id] {
+			out[i] = g
+		}
+	}
+	if err := interrupted(ctx, subject{what: "groups"}); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (r *Reader) sendConsumer(ctx context.Context, node int32, ids []string, rights bool) (map[string]groupEntry, error) {
+	req := kmsg.NewPtrConsumerGroupDescribeRequest()
+	req.Groups, req.IncludeAuthorizedOperations = ids, rights
+	resp, err := sendTo[*kmsg.ConsumerGroupDescribeResponse](ctx, r, node, req)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]groupEntry, len(ids))
+	for _, g := range resp.Groups {
+		e := groupEntry{code: g.ErrorCode, detail: g.ErrorMessage, rights: g.AuthorizedOperations}
+		if e.code == 0 {
+			e.group = consumerGroup(g)
+		}
+		out[g.Group] = e
+	}
+	return out, nil
+}
+
+// consumerGroup reads a group of the consumer protocol (KIP-848).
+func consumerGroup(d kmsg.ConsumerGroupDescribeResponseGroup) *streams.Group {
 	g := &streams.Group{
-		ID: id, Exists: true, Protocol: streams.ProtocolConsumer, ProtocolType: protocolTypeConsumer, Assignor: d.AssignorName,
-		State: stateOf(d.State), Coordinator: node, Epoch: d.Epoch,
+		ID: d.Group, Exists: true, Protocol: streams.ProtocolConsumer, ProtocolType: protocolTypeConsumer, Assignor: d.AssignorName,
+		State: stateOf(d.State), Epoch: d.Epoch, TargetEpoch: d.AssignmentEpoch,
 	}
 	for _, m := range d.Members {
-		out := streams.Member{ID: m.MemberID, InstanceID: text(m.InstanceID), ClientID: m.ClientID, Host: m.ClientHost, Subscribed: unique(m.SubscribedTopics)}
+		out := streams.Member{
+			ID: m.MemberID, InstanceID: text(m.InstanceID), ClientID: m.ClientID, Host: m.ClientHost, Rack: text(m.RackID),
+			Epoch: m.MemberEpoch, Subscribed: unique(m.SubscribedTopics), ClassicInNew: m.MemberType == 0, // version 1; -1 before
+		}
 		for _, t := range m.Assignment.TopicPartitions {
 			for _, p := range t.Partitions {
 				out.Assigned = append(out.Assigned, streams.TopicPartition{Topic: t.Topic, Partition: p})
@@ -77,118 +212,38 @@ func (r *Reader) describeConsumer(ctx context.Context, id string) (*streams.Grou
 		g.Members = append(g.Members, out)
 	}
 	sortBy(g.Members, func(m streams.Member) string { return m.ID })
-	return g, nil
+	return g
 }
 
-// describeShare asks with ShareGroupDescribe (KIP-932).
-func (r *Reader) describeShare(ctx context.Context, id string) (*streams.Group, *streams.Fault) {
-	s := groupSubject(id, "DESCRIBE")
-	request := func() kmsg.Request {
-		req := kmsg.NewPtrShareGroupDescribeRequest()
-		req.GroupIDs = []string{id}
-		return req
+func (r *Reader) sendShare(ctx context.Context, node int32, ids []string, rights bool) (map[string]groupEntry, error) {
+	req := kmsg.NewPtrShareGroupDescribeRequest()
+	req.GroupIDs, req.IncludeAuthorizedOperations = ids, rights
+	resp, err := sendTo[*kmsg.ShareGroupDescribeResponse](ctx, r, node, req)
+	if err != nil {
+		return nil, err
 	}
-	resp, node, found, f := describeOne(ctx, r, s, id, request, func(resp *kmsg.ShareGroupDescribeResponse) verdict {
-		d := first(resp.Groups)
-		return verdict{len(resp.Groups) == 1, d.ErrorCode, d.ErrorMessage}
-	})
-	if !found {
-		return nil, f
+	out := make(map[string]groupEntry, len(ids))
+	for _, g := range resp.Groups {
+		e := groupEntry{code: g.ErrorCode, detail: g.ErrorMessage, rights: g.AuthorizedOperations}
+		if e.code == 0 {
+			e.group = shareGroup(g)
+		}
+		out[g.GroupID] = e
 	}
-	d := first(resp.Groups)
+	return out, nil
+}
+
+// shareGroup reads a share group (KIP-932).
+func shareGroup(d kmsg.ShareGroupDescribeResponseGroup) *streams.Group {
 	g := &streams.Group{
-		ID: id, Exists: true, Protocol: streams.ProtocolShare, ProtocolType: protocolTypeShare, Assignor: d.Assignor,
-		State: stateOf(d.GroupState), Coordinator: node, Epoch: d.GroupEpoch,
+		ID: d.GroupID, Exists: true, Protocol: streams.ProtocolShare, ProtocolType: protocolTypeShare, Assignor: d.Assignor,
+		State: stateOf(d.GroupState), Epoch: d.GroupEpoch, TargetEpoch: d.AssignmentEpoch,
 	}
 	for _, m := range d.Members {
-		g.Members = append(g.Members, streams.Member{ID: m.MemberID, ClientID: m.ClientID, Host: m.ClientHost, Subscribed: unique(m.SubscribedTopicNames)})
+		g.Members = append(g.Members, streams.Member{
+			ID: m.MemberID, ClientID: m.ClientID, Host: m.ClientHost, Rack: text(m.RackID), Epoch: m.MemberEpoch, Subscribed: unique(m.SubscribedTopicNames),
+		})
 	}
 	sortBy(g.Members, func(m streams.Member) string { return m.ID })
-	return g, nil
-}
-
-// describeStreams asks with StreamsGroupDescribe (KIP-1071).
-func (r *Reader) describeStreams(ctx context.Context, id string) (*streams.Group, *streams.Fault) {
-	s := groupSubject(id, "DESCRIBE")
-	s.needs += " and on every topic of its topology"
-	request := func() kmsg.Request {
-		req := kmsg.NewPtrStreamsGroupDescribeRequest()
-		req.Groups = []string{id}
-		return req
-	}
-	resp, node, found, f := describeOne(ctx, r, s, id, request, func(resp *kmsg.StreamsGroupDescribeResponse) verdict {
-		d := first(resp.Groups)
-		return verdict{len(resp.Groups) == 1, d.ErrorCode, d.ErrorMessage}
-	})
-	if !found {
-		return nil, f
-	}
-	d := first(resp.Groups)
-	g := &streams.Group{
-		ID: id, Exists: true, Protocol: streams.ProtocolStreams, ProtocolType: protocolTypeStreams, Assignor: text(d.AssignorName),
-		State: stateOf(d.State), Coordinator: node, Epoch: d.Epoch,
-	}
-	if d.Topology != nil {
-		for _, st := range d.Topology.Subtopologies {
-			g.Topology = append(g.Topology, subtopologyOf(st))
-		}
-	}
-	for _, m := range d.Members {
-		g.Members = append(g.Members, streamsMember(id, m, resp.Version))
-	}
-	sortBy(g.Members, func(m streams.Member) string { return m.ID })
-	return g, nil
-}
-
-func subtopologyOf(st kmsg.StreamsGroupDescribeResponseGroupTopologySubtopology) streams.Subtopology {
-	out := streams.Subtopology{ID: st.SubtopologyID, SourceTopics: unique(st.SourceTopics), RepartitionSinks: unique(st.RepartitionSinkTopics)}
-	for _, t := range st.RepartitionSourceTopics {
-		out.RepartitionSources = append(out.RepartitionSources, t.Topic)
-	}
-	for _, t := range st.StateChangelogTopics {
-		out.Changelogs = append(out.Changelogs, t.Topic)
-	}
-	slices.Sort(out.RepartitionSources)
-	slices.Sort(out.Changelogs)
-	return out
-}
-
-// streamsMember reads one member. Brokers fill in task offsets since describe
-// version 1 (Kafka 4.4); before, the list is always empty and says nothing.
-func streamsMember(group string, m kmsg.StreamsGroupDescribeResponseGroupMember, version int16) streams.Member {
-	out := streams.Member{ID: m.MemberID, InstanceID: text(m.InstanceID), ClientID: m.ClientID, Host: m.ClientHost, ProcessID: m.ProcessID}
-	if e := m.UserEndpoint; e != nil && e.Host != "" {
-		out.Endpoint = net.JoinHostPort(e.Host, strconv.Itoa(int(e.Port)))
-	}
-	var bad error
-	task := func(subtopology string, partition int32) streams.TaskID {
-		n, err := strconv.ParseInt(subtopology, 10, 32)
-		if err != nil {
-			bad = undecodable("subtopology ID", err)
-		}
-		return streams.TaskID{Subtopology: int32(n), Partition: partition}
-	}
-	tasks := func(ids []kmsg.TaskIDs) []streams.TaskID {
-		var out []streams.TaskID
-		for _, id := range ids {
-			for _, p := range id.Partitions {
-				out = append(out, task(id.SubtopologyID, p))
-			}
-		}
-		slices.SortFunc(out, streams.TaskID.Compare)
-		return out
-	}
-	out.Active = tasks(m.Assignment.ActiveTasks)
-	out.Standby = tasks(m.Assignment.StandbyTasks)
-	if version >= 1 {
-		out.ReportedTasks = true
-		out.OffsetSums = map[streams.TaskID]int64{}
-		for _, o := range m.TaskOffsets {
-			out.OffsetSums[task(o.SubtopologyID, o.Partition)] = o.Offset
-		}
-	}
-	if bad != nil {
-		out.Fault = subject{what: "member " + streams.Quote(m.MemberID) + " of group " + streams.Quote(group)}.fault(bad)
-	}
-	return out
+	return g
 }

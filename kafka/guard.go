@@ -17,7 +17,7 @@ var readKeys = map[kmsg.Key]bool{
 	kmsg.Metadata: true, kmsg.DescribeConfigs: true, kmsg.ListOffsets: true, kmsg.OffsetForLeaderEpoch: true, kmsg.Fetch: true,
 	kmsg.FindCoordinator: true, kmsg.ListGroups: true, kmsg.DescribeGroups: true, kmsg.ConsumerGroupDescribe: true,
 	kmsg.StreamsGroupDescribe: true, kmsg.ShareGroupDescribe: true, kmsg.OffsetFetch: true,
-	kmsg.ListTransactions: true, kmsg.DescribeTransactions: true,
+	kmsg.ListTransactions: true, kmsg.DescribeTransactions: true, kmsg.DescribeProducers: true, kmsg.DescribeCluster: true,
 }
 
 var errWriteRefused = errors.New("refused on a read-only connection")

@@ -30,11 +30,15 @@ func TestB22_ReaderSendsNoWrites(t *testing.T) {
 
 	// The arguments for each method, by its type.
 	arguments := map[reflect.Type][]any{
-		reflect.TypeFor[string]():    {"in", "shop", "g848", "absent", "shop-"},
-		reflect.TypeFor[[]string]():  {[]string(nil), []string{"in"}, []string{"absent"}},
-		reflect.TypeFor[bool]():      {true, false},
-		reflect.TypeFor[int]():       {3},
-		reflect.TypeFor[time.Time](): {time.UnixMilli(500)},
+		reflect.TypeFor[string]():                   {"in", "shop", "g848", "absent", "shop-"},
+		reflect.TypeFor[[]string]():                 {[]string(nil), []string{"in"}, []string{"absent"}},
+		reflect.TypeFor[bool]():                     {true, false},
+		reflect.TypeFor[int]():                      {3},
+		reflect.TypeFor[time.Time]():                {time.UnixMilli(500)},
+		reflect.TypeFor[[]streams.TopicPartition](): {[]streams.TopicPartition(nil), []streams.TopicPartition{tp("in", 0), tp("absent", 0)}},
+		reflect.TypeFor[[]streams.GroupListing](): {[]streams.GroupListing(nil), []streams.GroupListing{
+			{ID: "shop", Protocol: streams.ProtocolClassic}, {ID: "g848", Protocol: streams.ProtocolConsumer}, {ID: "absent", Protocol: streams.ProtocolUnknown},
+		}},
 	}
 	r := reflect.ValueOf(c.Reader())
 	called := 0
@@ -67,7 +71,7 @@ func TestB22_ReaderSendsNoWrites(t *testing.T) {
 			t.Errorf("a reader sent %s", k.Name())
 		}
 	}
-	for _, k := range []kmsg.Key{kmsg.Metadata, kmsg.ListGroups, kmsg.DescribeGroups, kmsg.OffsetFetch, kmsg.Fetch, kmsg.ListOffsets, kmsg.DescribeConfigs, kmsg.ListTransactions} {
+	for _, k := range []kmsg.Key{kmsg.Metadata, kmsg.ListGroups, kmsg.DescribeGroups, kmsg.OffsetFetch, kmsg.Fetch, kmsg.ListOffsets, kmsg.DescribeConfigs, kmsg.ListTransactions, kmsg.DescribeProducers, kmsg.DescribeCluster} {
 		if sent[k] == 0 {
 			t.Errorf("the methods did not reach %s: this test proves nothing", k.Name())
 		}

@@ -22,6 +22,7 @@ type Reader struct {
 	mu           sync.Mutex                       // guards the rest
 	protocols    map[string]streams.GroupProtocol // of groups, as last seen
 	coordinators map[string]int32                 // of groups, as last seen
+	manyLookups  bool                             // FindCoordinator takes many groups
 }
 
 func newReader(cl *kgo.Client) *Reader {

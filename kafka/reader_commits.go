@@ -22,8 +22,7 @@ const stableTimeout = 15 * time.Second
 // and fails when it does not end; without stable the offset before the
 // transaction is answered.
 func (r *Reader) Commits(ctx context.Context, group string, stable bool) (streams.Commits, error) {
-	s := groupSubject(group, "DESCRIBE")
-	s.what = "committed offsets of " + s.what
+	s := commitsSubject(group)
 	until := time.Now().Add(stableTimeout)
 	for try := 1; ; try++ {
 		resp, err := r.fetchOffsets(ctx, group, stable)
@@ -44,32 +43,59 @@ func (r *Reader) Commits(ctx context.Context, group string, stable bool) (stream
 }
 
 func (r *Reader) fetchOffsets(ctx context.Context, group string, stable bool) (kmsg.OffsetFetchResponseGroup, error) {
-	request := func() kmsg.Request {
-		req := kmsg.NewPtrOffsetFetchRequest()
-		req.Group, req.RequireStable = group, stable // to version 7
-		g := kmsg.NewOffsetFetchRequestGroup()       // from version 8
-		g.Group = group
-		req.Groups = append(req.Groups, g)
-		return req
-	}
-	resp, _, err := askCoordinator(ctx, r, group, request, func(resp *kmsg.OffsetFetchResponse) int16 {
-		return ofGroup(resp).ErrorCode
-	})
-	if err != nil {
-		return kmsg.OffsetFetchResponseGroup{}, err
-	}
-	g := ofGroup(resp)
-	if g.ErrorCode == kerr.GroupIDNotFound.Code {
+	a := askGroups(ctx, r, []string{group}, r.offsetsCall(stable))[group]
+	switch {
+	case a.err != nil:
+		return kmsg.OffsetFetchResponseGroup{}, a.err
+	case a.entry.ErrorCode == kerr.GroupIDNotFound.Code:
 		return kmsg.OffsetFetchResponseGroup{}, nil
 	}
-	return g, kerr.ErrorForCode(g.ErrorCode)
+	return a.entry, kerr.ErrorForCode(a.entry.ErrorCode)
 }
 
-// ofGroup brings both forms of the answer into the newer one.
-func ofGroup(resp *kmsg.OffsetFetchResponse) kmsg.OffsetFetchResponseGroup {
-	if len(resp.Groups) > 0 {
-		return resp.Groups[0]
+// offsetsCall asks for committed offsets with OffsetFetch: of many groups since
+// version 8 (KIP-709, Kafka 3.0), and before of one after the other.
+func (r *Reader) offsetsCall(stable bool) groupCall[kmsg.OffsetFetchResponseGroup] {
+	send := func(ctx context.Context, node int32, ids []string) (map[string]kmsg.OffsetFetchResponseGroup, error) {
+		out := make(map[string]kmsg.OffsetFetchResponseGroup, len(ids))
+		for rest := ids; len(rest) > 0; rest = rest[1:] {
+			resp, err := sendTo[*kmsg.OffsetFetchResponse](ctx, r, node, offsetsRequest(rest, stable))
+			if err != nil {
+				return out, err
+			}
+			if resp.Version < 8 {
+				out[rest[0]] = ofGroup(resp)
+				continue
+			}
+			for _, g := range resp.Groups {
+				out[g.Group] = g
+			}
+			break
+		}
+		return out, nil
 	}
+	return groupCall[kmsg.OffsetFetchResponseGroup]{send: send, code: func(g kmsg.OffsetFetchResponseGroup) int16 { return g.ErrorCode }}
+}
+
+func offsetsRequest(ids []string, stable bool) *kmsg.OffsetFetchRequest {
+	req := kmsg.NewPtrOffsetFetchRequest()
+	req.Group, req.RequireStable = ids[0], stable // Group to version 7
+	for _, id := range ids {                      // from version 8
+		g := kmsg.NewOffsetFetchRequestGroup()
+		g.Group = id
+		req.Groups = append(req.Groups, g)
+	}
+	return req
+}
+
+func commitsSubject(group string) subject {
+	s := groupSubject(group, "DESCRIBE")
+	s.what = "committed offsets of " + s.what
+	return s
+}
+
+// ofGroup brings the older form of the answer into the newer one.
+func ofGroup(resp *kmsg.OffsetFetchResponse) kmsg.OffsetFetchResponseGroup {
 	g := kmsg.OffsetFetchResponseGroup{ErrorCode: resp.ErrorCode}
 	for _, t := range resp.Topics {
 		nt := kmsg.OffsetFetchResponseGroupTopic{Topic: t.Topic}

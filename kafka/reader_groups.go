@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
@@ -116,8 +115,8 @@ func (r *Reader) protocol(id string) (streams.GroupProtocol, bool) {
 func (r *Reader) Group(ctx context.Context, id string) (streams.Group, error) {
 	s := groupSubject(id, "DESCRIBE")
 	if p, ok := r.protocol(id); ok {
-		if g, _ := r.describe(ctx, id, p); g != nil {
-			return *g, nil
+		if d := r.describe(ctx, id, p); d.group != nil {
+			return *d.group, nil
 		}
 	}
 	list, err := r.Groups(ctx)
@@ -135,121 +134,21 @@ func (r *Reader) Group(ctx context.Context, id string) (streams.Group, error) {
 }
 
 func (r *Reader) resolve(ctx context.Context, id string, list streams.GroupList) streams.Group {
-	unknown := streams.Group{ID: id, Coordinator: -1, Protocol: streams.ProtocolUnknown}
 	for _, l := range list.Groups {
 		if l.ID != id || l.Protocol == streams.ProtocolUnknown {
 			continue
 		}
-		g, f := r.describe(ctx, id, l.Protocol)
-		if g != nil {
+		if g := r.describe(ctx, id, l.Protocol).as(l); g != nil {
 			return *g
-		}
-		if f != nil {
-			return streams.Group{ID: id, Exists: true, Coordinator: -1, Protocol: l.Protocol, ProtocolType: l.ProtocolType, Fault: f}
 		}
 		// Deleted or converted since the list was made: ask for it by name.
 	}
-	for _, p := range []streams.GroupProtocol{streams.ProtocolStreams, streams.ProtocolConsumer, streams.ProtocolShare, streams.ProtocolClassic} {
-		g, f := r.describe(ctx, id, p)
-		switch {
-		case g != nil:
-			return *g
-		case f != nil && f.Kind == streams.FaultUnsupported && p != streams.ProtocolClassic:
-			// A broker that does not know the call has no group of that type.
-		case f != nil && unknown.Fault == nil:
-			unknown.Fault = f
-		}
-	}
-	return unknown
+	return r.describeByName(ctx, []string{id})[id]
 }
 
-// describe asks by the call of one type: a group, or why it is not known, or
-// neither when that type has no such group.
-func (r *Reader) describe(ctx context.Context, id string, p streams.GroupProtocol) (*streams.Group, *streams.Fault) {
-	switch p {
-	case streams.ProtocolClassic:
-		return r.describeClassic(ctx, id)
-	case streams.ProtocolConsumer:
-		return r.describeConsumer(ctx, id)
-	case streams.ProtocolStreams:
-		return r.describeStreams(ctx, id)
-	case streams.ProtocolShare:
-		return r.describeShare(ctx, id)
-	case streams.ProtocolUnknown:
-	}
-	return nil, nil
-}
-
-// coordinator finds the broker that keeps a group.
-func (r *Reader) coordinator(ctx context.Context, id string) (int32, error) {
-	r.mu.Lock()
-	node, ok := r.coordinators[id]
-	r.mu.Unlock()
-	if ok {
-		return node, nil
-	}
-	node, err := findCoordinator(ctx, r.cl, id)
-	if err != nil {
-		return -1, err
-	}
-	r.mu.Lock()
-	r.coordinators[id] = node
-	r.mu.Unlock()
-	return node, nil
-}
-
-func (r *Reader) forgetCoordinator(id string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	delete(r.coordinators, id)
-}
-
-func findCoordinator(ctx context.Context, cl *kgo.Client, group string) (int32, error) {
-	req := kmsg.NewPtrFindCoordinatorRequest()
-	req.CoordinatorKeys = []string{group}
-	resp, err := req.RequestWith(ctx, cl)
-	if err != nil {
-		return -1, err
-	}
-	if err := kerr.ErrorForCode(resp.ErrorCode); err != nil {
-		return -1, err
-	}
-	for _, c := range resp.Coordinators {
-		if c.Key == group {
-			return c.NodeID, kerr.ErrorForCode(c.ErrorCode)
-		}
-	}
-	return -1, errUnexpected
-}
-
-// askCoordinator sends a request about one group to its coordinator and follows
-// the coordinator when it moves. kgo does not route StreamsGroupDescribe
-// (KIP-1071), and for OffsetFetch it asks for metadata as well each time. code
-// is the answer's error code for the group; the answer is returned unless the
-// code says that the coordinator is another one or not ready.
-func askCoordinator[T kmsg.Response](ctx context.Context, r *Reader, id string, request func() kmsg.Request, code func(T) int16) (T, int32, error) {
-	var none T
-	until := time.Now().Add(retryTimeout)
-	for try := 1; ; try++ {
-		node, err := r.coordinator(ctx, id)
-		if err == nil {
-			var kresp kmsg.Response
-			if kresp, err = r.cl.Broker(int(node)).Request(ctx, request()); err == nil {
-				resp, ok := kresp.(T)
-				if !ok {
-					return none, node, errUnexpected
-				}
-				if err = kerr.ErrorForCode(code(resp)); !kerr.IsRetriable(err) {
-					return resp, node, nil
-				}
-			}
-		}
-		if !worthAnotherTry(err) || !pause(ctx, try, until) {
-			return none, node, err
-		}
-		r.forgetCoordinator(id)
-		_, _ = r.metadata(ctx, nil) // brokers may have come and gone; the next try tells
-	}
+// describe asks for one group by the call of one type.
+func (r *Reader) describe(ctx context.Context, id string, p streams.GroupProtocol) description {
+	return r.describeAll(ctx, []string{id}, p)[id]
 }
 
 // worthAnotherTry is for requests to one broker by ID, for which kgo does not

@@ -29,6 +29,7 @@ const wholeTopic int32 = -1
 // offset is one answer of a ListOffsets request.
 type offset struct {
 	at    int64 // -1: none at or after the time
+	time  int64 // of the record at that offset, in ms; -1: not told
 	fault *streams.Fault
 }
 
@@ -106,6 +107,9 @@ func (r *Reader) OffsetsAt(ctx context.Context, at time.Time, topics ...string) 
 			out[tp] = streams.OffsetAt{Offset: e.at}
 		default:
 			out[tp] = streams.OffsetAt{Offset: f.at, Found: true}
+			if f.time >= 0 {
+				out[tp] = streams.OffsetAt{Offset: f.at, Found: true, Time: time.UnixMilli(f.time).UTC()}
+			}
 		}
 	}
 	return out, nil
@@ -174,7 +178,7 @@ func takeOffsets(shard kgo.ResponseShard, out map[streams.TopicPartition]offset)
 				out[tp] = offset{fault: partitionSubject(tp).code(p.ErrorCode, nil)}
 				continue
 			}
-			out[tp] = offset{at: p.Offset}
+			out[tp] = offset{at: p.Offset, time: p.Timestamp}
 		}
 	}
 }

@@ -122,15 +122,17 @@ func configsOf(res kmsg.DescribeConfigsResponseResource) streams.TopicConfigs {
 	if res.ErrorCode != 0 {
 		return streams.TopicConfigs{Fault: configSubject(res.ResourceName).code(res.ErrorCode, res.ErrorMessage)}
 	}
-	c := streams.TopicConfigs{Values: make(map[string]streams.Config, len(res.Configs))}
+	return streams.TopicConfigs{Values: valuesOf(res, func(e kmsg.DescribeConfigsResponseResourceConfig) bool {
+		return e.Source == kmsg.ConfigSourceDynamicTopicConfig
+	})}
+}
+
+func valuesOf(res kmsg.DescribeConfigsResponseResource, dynamic func(kmsg.DescribeConfigsResponseResourceConfig) bool) map[string]streams.Config {
+	out := make(map[string]streams.Config, len(res.Configs))
 	for _, e := range res.Configs {
-		v := streams.Config{Dynamic: e.Source == kmsg.ConfigSourceDynamicTopicConfig}
-		if e.Value != nil {
-			v.Value = *e.Value
-		}
-		c.Values[e.Name] = v
+		out[e.Name] = streams.Config{Value: text(e.Value), Dynamic: dynamic(e)}
 	}
-	return c
+	return out
 }
 
 // partitionsOf lists the partitions of the named topics. A topic that cannot be

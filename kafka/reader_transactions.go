@@ -22,9 +22,31 @@ var openStates = []string{"Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEp
 // transaction could be there. The broker leaves out transactional IDs that the
 // principal may not DESCRIBE without a word.
 func (r *Reader) OpenTransactions(ctx context.Context, prefix string) ([]streams.Transaction, error) {
-	s := clusterSubject("open transactions")
+	found, err := r.listTransactions(ctx, clusterSubject("open transactions"), prefix, openStates)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return r.describeTransactions(ctx, found)
+}
+
+// Transactions lists the transactional IDs with the prefix in every state, the
+// decided ones too, sorted by ID and with no more than producer ID and state: a
+// producer ID tells who wrote what. It fails when a broker does not answer. The
+// broker leaves out transactional IDs that the principal may not DESCRIBE
+// without a word, and forgets those that were idle for
+// transactional.id.expiration.ms, seven days by default.
+func (r *Reader) Transactions(ctx context.Context, prefix string) ([]streams.Transaction, error) {
+	found, err := r.listTransactions(ctx, clusterSubject("transactions"), prefix, nil)
+	if err != nil {
+		return nil, err
+	}
+	return byID(found), nil
+}
+
+// listTransactions asks every broker (KIP-664); no states means all.
+func (r *Reader) listTransactions(ctx context.Context, s subject, prefix string, states []string) (map[string]streams.Transaction, error) {
 	req := kmsg.NewPtrListTransactionsRequest()
-	req.StateFilters = openStates
+	req.StateFilters = states
 	// Brokers before 4.1 (KIP-1152) do not filter by pattern: done again below.
 	req.TransactionalIDPattern = new("^" + regexp.QuoteMeta(prefix) + ".*$")
 	found := map[string]streams.Transaction{}
@@ -41,15 +63,24 @@ func (r *Reader) OpenTransactions(ctx context.Context, prefix string) ([]streams
 			return nil, s.fail(err)
 		}
 		for _, t := range resp.TransactionStates {
-			if strings.HasPrefix(t.TransactionalID, prefix) && slices.Contains(openStates, t.TransactionState) {
+			if strings.HasPrefix(t.TransactionalID, prefix) && (len(states) == 0 || slices.Contains(states, t.TransactionState)) {
 				found[t.TransactionalID] = streams.Transaction{TransactionalID: t.TransactionalID, ProducerID: t.ProducerID, State: t.TransactionState}
 			}
 		}
 	}
-	if err := interrupted(ctx, s); err != nil || len(found) == 0 {
+	if err := interrupted(ctx, s); err != nil {
 		return nil, err
 	}
-	return r.describeTransactions(ctx, found)
+	return found, nil
+}
+
+func byID(found map[string]streams.Transaction) []streams.Transaction {
+	out := make([]streams.Transaction, 0, len(found))
+	for _, t := range found {
+		out = append(out, t)
+	}
+	sortBy(out, func(t streams.Transaction) string { return t.TransactionalID })
+	return out
 }
 
 // describeTransactions adds start and partitions, and drops what ended
@@ -78,12 +109,7 @@ func (r *Reader) describeTransactions(ctx context.Context, found map[string]stre
 	if err := interrupted(ctx, subject{what: "open transactions"}); err != nil {
 		return nil, err
 	}
-	var out []streams.Transaction
-	for _, t := range found {
-		out = append(out, t)
-	}
-	sortBy(out, func(t streams.Transaction) string { return t.TransactionalID })
-	return out, nil
+	return byID(found), nil
 }
 
 func described(t streams.Transaction, d kmsg.DescribeTransactionsResponseTransactionState) streams.Transaction {

@@ -98,6 +98,7 @@ func streamsGroup() kmsg.StreamsGroupDescribeResponseGroup {
 	m.UserEndpoint = &endpoint
 	m.Assignment.ActiveTasks = []kmsg.TaskIDs{{SubtopologyID: "1", Partitions: []int32{2, 0}}}
 	m.Assignment.StandbyTasks = []kmsg.TaskIDs{{SubtopologyID: "1", Partitions: []int32{1}}}
+	m.TargetAssignment = m.Assignment
 	m.TaskOffsets = []kmsg.TaskOffset{{SubtopologyID: "1", Partition: 1, Offset: 42}}
 	g.Members = append(g.Members, m)
 	return g

@@ -113,6 +113,9 @@ type Hints struct {
 	Stores []string `json:"stores,omitempty"`
 	// Internal selects the internal topics to delete; empty: all owned.
 	Internal []string `json:"internal,omitempty"`
+	// Topology is what the operator imported: the text of Topology#describe() of
+	// the deployed code.
+	Topology *streams.Topology `json:"topology,omitempty"`
 	// StateDir is state.dir on the instances; empty: not known.
 	StateDir string `json:"state_dir,omitempty"`
 }

@@ -75,7 +75,7 @@ func (c *catchUp) target(ctx context.Context) ([]TargetOffset, error) {
 			names = append(names, tp.Topic)
 		}
 	}
-	marks, err := c.w.Topics.Watermarks(ctx, names...)
+	marks, err := c.w.Reader.Watermarks(ctx, names...)
 	if err != nil {
 		return nil, fmt.Errorf("read ends of the inputs: %w", err)
 	}
@@ -93,7 +93,7 @@ func (c *catchUp) target(ctx context.Context) ([]TargetOffset, error) {
 
 // look is one round: group, instances, commits, then the phases that follow.
 func (c *catchUp) look(ctx context.Context) (bool, error) {
-	g, err := c.w.Groups.Group(ctx, c.w.app())
+	g, err := c.w.Reader.Group(ctx, c.w.app())
 	if err != nil {
 		return false, fmt.Errorf("describe group %s: %w", streams.Quote(c.w.app()), err)
 	}
@@ -112,7 +112,7 @@ func (c *catchUp) look(ctx context.Context) (bool, error) {
 	if err := c.membership(g); err != nil || c.w.hurry {
 		return false, err
 	}
-	commits, err := c.w.Groups.Commits(ctx, c.w.app(), false)
+	commits, err := c.w.Reader.Commits(ctx, c.w.app(), false)
 	if err != nil {
 		return false, fmt.Errorf("read committed offsets: %w", err)
 	}
@@ -206,7 +206,7 @@ func (c *catchUp) tailIsEmpty(ctx context.Context, tp streams.TopicPartition, at
 	if c.w.Now().Sub(s.since) < tailProbe || target-at > few {
 		return false, nil
 	}
-	records, err := c.w.Proof.Latest(ctx, tp.Topic, few)
+	records, err := c.w.Reader.Latest(ctx, tp.Topic, few)
 	if err != nil {
 		return false, fmt.Errorf("read the tail of %s: %w", streams.Quote(tp.String()), err)
 	}
@@ -232,7 +232,7 @@ func (c *catchUp) drained(ctx context.Context, commits streams.Commits) (bool, e
 		return true, c.w.phase(PhaseDrained)
 	}
 	if c.drain == nil {
-		marks, err := c.w.Topics.Watermarks(ctx, names...)
+		marks, err := c.w.Reader.Watermarks(ctx, names...)
 		if err != nil {
 			return false, fmt.Errorf("read ends of the repartition topics: %w", err)
 		}
@@ -259,7 +259,7 @@ func (c *catchUp) drained(ctx context.Context, commits streams.Commits) (bool, e
 }
 
 func (awaitCaughtUp) verify(ctx context.Context, w *work) ([]Evidence, error) {
-	commits, err := w.Groups.Commits(ctx, w.app(), false)
+	commits, err := w.Reader.Commits(ctx, w.app(), false)
 	if err != nil {
 		return nil, fmt.Errorf("read committed offsets: %w", err)
 	}

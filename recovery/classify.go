@@ -1,7 +1,6 @@
 package recovery
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -19,7 +18,13 @@ type sighting struct {
 	commits map[streams.TopicPartition]streams.Commit
 	// commitFaults are the partitions whose commit could not be read.
 	commitFaults map[streams.TopicPartition]*streams.Fault
-	// longer are other known application IDs that start with app and a dash.
+	list         streams.GroupList
+	// transactions are the transactional IDs that start with app and a hyphen.
+	transactions []streams.Transaction
+	traces       traces
+	// kinds are the store kinds that records showed, by changelog.
+	kinds map[string]kindSeen
+	// longer are other known application IDs that start with app and a hyphen.
 	longer []string
 	// claims are topics that other groups name in their topology.
 	claims map[string]string
@@ -44,8 +49,34 @@ type sighting struct {
 //  4. a changelog is owned by its name only when nothing else can claim it: no
 //     longer application ID, no other group that reads it, no sign of a twin
 //     whose group is gone, and the group itself exists;
-//  5. everything else that is named alike is a lookalike.
+//  5. a transactional ID of the application that wrote a topic settles a doubt
+//     that rests on names alone, and one of a longer application ID takes the
+//     topic away;
+//  6. everything else that is named alike is a lookalike.
+//
+// It looks twice: the repartition topics that are proven in the first look tell
+// whose producers are the application's.
 func (s sighting) classify() []Topic {
+	first := s.look()
+	for _, t := range first {
+		if t.Owned && t.Role == streams.RoleRepartition {
+			s.traces.hint(t.Name)
+		}
+	}
+	out := first
+	if len(s.traces.hinted) > 0 {
+		out = s.look()
+	}
+	slices.SortFunc(out, func(a, b Topic) int {
+		if d := roleOrder(a.Role) - roleOrder(b.Role); d != 0 {
+			return d
+		}
+		return strings.Compare(a.Name, b.Name)
+	})
+	return out
+}
+
+func (s sighting) look() []Topic {
 	var out []Topic
 	for _, name := range s.candidates() {
 		t := s.describe(name)
@@ -54,12 +85,6 @@ func (s sighting) classify() []Topic {
 		}
 	}
 	s.markTwins(out)
-	slices.SortFunc(out, func(a, b Topic) int {
-		if d := roleOrder(a.Role) - roleOrder(b.Role); d != 0 {
-			return d
-		}
-		return strings.Compare(a.Name, b.Name)
-	})
 	return out
 }
 
@@ -95,27 +120,26 @@ func (s sighting) candidates() []string {
 			set[n] = true
 		}
 	}
+	if t := s.hints.Topology; t != nil {
+		for _, n := range slices.Concat(t.SourceTopics(s.app), t.SinkTopics(s.app), t.GlobalTopics()) {
+			set[n] = true
+		}
+	}
+	for n := range s.traces.wrote {
+		if len(s.traces.writers(n)) > 0 || s.traces.hintedBy(n) != "" {
+			set[n] = true
+		}
+	}
 	return slices.Sorted(maps.Keys(set))
 }
 
 func (s sighting) describe(name string) Topic {
-	t := Topic{Name: name, ReadBy: s.readers[name]}
-	meta, known := s.topics[name]
-	if known {
-		t.ID, t.Fault = meta.ID, meta.Fault
-		for _, p := range meta.Partitions {
-			t.Partitions = append(t.Partitions, PartitionState{Partition: p.Partition, Leader: p.Leader, Fault: p.Fault})
-			t.ReplicationFactor = max(t.ReplicationFactor, len(p.Replicas))
-		}
-	} else {
-		t.Fault = &streams.Fault{Kind: streams.FaultNotFound, What: "topic " + streams.Quote(name), Message: "does not exist"}
-	}
-	if internal, ok := streams.ParseInternal(s.app, name); ok {
-		t.Store = internal.Name
-	}
+	t := s.shape(name)
 	switch {
 	case slices.Contains(s.hints.Inputs, name), slices.Contains(s.hints.Intermediates, name):
 		t.Role, t.Evidence = streams.RoleInput, []string{"named as an input by the operator"}
+	case s.importedGlobal(name):
+		t.Role, t.Evidence = streams.RoleGlobal, []string{"source of a global table in the imported topology"}
 	case slices.Contains(s.hints.Globals, name):
 		t.Role, t.Evidence = streams.RoleGlobal, []string{"named as a global table by the operator"}
 	case len(s.group.Topology) > 0:
@@ -123,17 +147,40 @@ func (s sighting) describe(name string) Topic {
 	default:
 		s.byTraces(&t)
 	}
-	if t.Role == "" && slices.Contains(s.hints.Outputs, name) {
-		t.Role, t.Evidence = streams.RoleOutput, []string{"named as an output by the operator"}
+	s.byImport(&t)
+	if t.Role == "" {
+		s.asOutput(&t)
 	}
-	if t.Role == streams.RoleChangelog {
-		internal, _ := streams.ParseInternal(s.app, name)
-		kind, why := streams.GuessStoreKind(internal, plainConfigs(s.configs[name]))
-		t.StoreKind = string(kind)
-		if why != "" {
-			t.Evidence = append(t.Evidence, "store kind: "+why)
+	if len(t.Writers) > 0 && t.Role != "" {
+		t.Evidence = append(t.Evidence, "written by its transactional ID "+streams.Quote(t.Writers[0]))
+	}
+	switch t.Role {
+	case streams.RoleChangelog:
+		s.guessStore(&t)
+	case streams.RoleInput:
+		s.tableSource(&t)
+	case streams.RoleOutput, streams.RoleRepartition, streams.RoleGlobal, streams.RoleLookalike:
+	}
+	return t
+}
+
+// shape is what metadata and the name alone say.
+func (s sighting) shape(name string) Topic {
+	t := Topic{Name: name, ReadBy: s.readers[name], Writers: s.traces.writers(name)}
+	meta, known := s.topics[name]
+	if known {
+		t.ID, t.Fault = meta.ID, meta.Fault
+		for _, p := range meta.Partitions {
+			t.Partitions = append(t.Partitions, PartitionState{Partition: p.Partition, Leader: p.Leader, Replicas: len(p.Replicas), ISR: len(p.ISR), Fault: p.Fault})
+			t.ReplicationFactor = max(t.ReplicationFactor, len(p.Replicas))
 		}
+	} else {
+		t.Fault = &streams.Fault{Kind: streams.FaultNotFound, What: "topic " + streams.Quote(name), Message: "does not exist"}
 	}
+	if internal, ok := streams.ParseInternal(s.app, name); ok {
+		t.Store, t.Internal = internal.Name, internal.Kind
+	}
+	t.Subtopologies = s.subtopologies(name)
 	return t
 }
 
@@ -152,7 +199,7 @@ func (s sighting) byTopology(t *Topic) {
 		isSource := slices.Contains(st.SourceTopics, t.Name)
 		switch {
 		case isSource && slices.Contains(st.Changelogs, t.Name):
-			t.Role = streams.RoleInput
+			t.Role, t.TableSource = streams.RoleInput, true
 			t.Evidence = append(t.Evidence, "source topic that is also the changelog of its table, in subtopology "+st.ID)
 		case isSource:
 			t.Role = streams.RoleInput
@@ -194,7 +241,7 @@ func (s sighting) byTraces(t *Topic) {
 		s.changelog(t)
 	case isInternal:
 		t.Role = streams.RoleLookalike
-		t.Ambiguous = streams.LongestOwner(t.Name, s.longer) == ""
+		t.Ambiguous = streams.LongestOwner(t.Name, s.longer) == "" && s.traces.stranger(t.Name) == ""
 		t.Evidence = []string{"named like a repartition topic, but the group has no commit on it and no member subscribes to it"}
 	case streams.LooksInternal(t.Name):
 		s.otherPrefix(t, reads)
@@ -247,8 +294,7 @@ func (s sighting) committed(name string) bool {
 func (s sighting) repartition(t *Topic, reads string) {
 	t.Role, t.Owned = streams.RoleRepartition, true
 	t.Evidence = []string{reads, "named as a repartition topic of " + streams.Quote(s.app)}
-	if owner := streams.LongestOwner(t.Name, s.longer); owner != "" {
-		s.disown(t, fmt.Sprintf("also named after application %s, which exists", streams.Quote(owner)))
+	if s.strange(t) {
 		return
 	}
 	if c, ok := s.configs[t.Name]; ok && c.Fault == nil && !looksRepartition(c) {
@@ -256,6 +302,27 @@ func (s sighting) repartition(t *Topic, reads string) {
 		return
 	}
 	s.protect(t)
+}
+
+// strange takes away what a longer application ID is named in, or what a
+// transactional ID of another application wrote.
+func (s sighting) strange(t *Topic) bool {
+	other, owner := s.traces.stranger(t.Name), streams.LongestOwner(t.Name, s.longer)
+	var why string
+	switch {
+	case other != "":
+		why = "a transactional ID of application " + streams.Quote(other) + " wrote it"
+	case owner != "":
+		why = "also named after application " + streams.Quote(owner) + ", which exists"
+	default:
+		return false
+	}
+	if len(t.Writers) > 0 { // both wrote it, or the names lie
+		s.doubt(t, why)
+	} else {
+		s.disown(t, why)
+	}
+	return true
 }
 
 // looksRepartition compares with what Streams sets when it creates one
@@ -268,8 +335,7 @@ func looksRepartition(c streams.TopicConfigs) bool {
 func (s sighting) changelog(t *Topic) {
 	t.Role, t.Owned = streams.RoleChangelog, true
 	t.Evidence = []string{"named as a changelog of " + streams.Quote(s.app)}
-	if owner := streams.LongestOwner(t.Name, s.longer); owner != "" {
-		s.disown(t, fmt.Sprintf("also named after application %s, which exists", streams.Quote(owner)))
+	if s.strange(t) {
 		return
 	}
 	if !s.group.Exists {

@@ -13,45 +13,36 @@ import (
 	"resurge/streams"
 )
 
-// Discoverer reads what an application left on a cluster. It holds no writer.
+// Discoverer reads what applications left on a cluster. It holds no writer. The
+// number of its requests grows with brokers, with the topics of the application
+// that is looked at, and with other groups by whole batches; topics that are not
+// looked at cost none.
 type Discoverer struct {
-	Topics TopicReader
-	Groups GroupReader
+	Reader Reader
 	Now    func() time.Time
+	// SearchAll lifts the bound on the search for outputs by their producers.
+	SearchAll bool
 }
-
-// groupsAtOnce bounds the requests about other groups under way together.
-const groupsAtOnce = 8
 
 // Discover reads everything about one application. It fails with [ErrUnknown]
 // when nothing on the cluster speaks for such an application. What could not be
-// read is a gap of the inventory, and never taken for absent.
+// read is a gap of the inventory, and never taken for absent. A group that shows
+// no sign of Kafka Streams is described all the same, without Signs.
 func (d Discoverer) Discover(ctx context.Context, app string, hints Hints, times []time.Time) (Inventory, error) {
 	inv := Inventory{Application: app, TakenAt: d.Now(), Hints: hints}
-	var err error
-	if inv.Cluster, err = d.Topics.Cluster(ctx); err != nil {
-		return inv, fmt.Errorf("identify cluster: %w", err)
-	}
-	list, err := d.Groups.Groups(ctx)
-	if err != nil {
-		return inv, fmt.Errorf("list groups: %w", err)
-	}
-	inv.Gaps = append(inv.Gaps, list.Faults...)
-	if inv.Group, err = d.Groups.Group(ctx, app); err != nil {
-		return inv, fmt.Errorf("describe group %s: %w", streams.Quote(app), err)
-	}
-	s, err := d.sight(ctx, &inv, list)
+	s, err := d.sight(ctx, &inv)
 	if err != nil {
 		return inv, err
 	}
 	inv.Topics = s.classify()
 	if unknownApplication(inv) {
-		return inv, unknown(app, list, s.topics)
+		return inv, unknown(app, s.list, len(s.topics) > 0)
 	}
-	d.transactions(ctx, &inv)
+	inv.Signs = s.signs(inv.Topics)
 	if err := d.positions(ctx, &inv, s); err != nil {
 		return inv, err
 	}
+	inv.Tasks = tasksOf(inv.Group, s.topics)
 	return inv, d.times(ctx, &inv, times)
 }
 
@@ -63,254 +54,227 @@ func unknownApplication(inv Inventory) bool {
 	return !slices.ContainsFunc(inv.Topics, func(t Topic) bool { return t.Owned || t.Ambiguous })
 }
 
-func (d Discoverer) sight(ctx context.Context, inv *Inventory, list streams.GroupList) (sighting, error) {
-	s := sighting{
-		app: inv.Application, group: inv.Group, hints: inv.Hints, listed: len(list.Faults) == 0,
-		topics: map[string]streams.Topic{}, claims: map[string]string{}, readers: map[string][]string{},
+// sight reads all that says whose topics are whose, in two rounds: what can be
+// asked at once, then what needs the names that came back.
+func (d Discoverer) sight(ctx context.Context, inv *Inventory) (sighting, error) {
+	s := sighting{app: inv.Application, hints: inv.Hints, topics: map[string]streams.Topic{}, claims: map[string]string{}, readers: map[string][]string{}}
+	var mine ownAnswers
+	work, wctx := errgroup.WithContext(ctx)
+	work.Go(func() error { return d.cluster(wctx, inv) })
+	work.Go(func() error { return d.allTopics(wctx, &s) })
+	work.Go(func() error { mine.ask(wctx, d, inv.Application); return nil })
+	var others []reading
+	work.Go(func() error {
+		var err error
+		if s.list, err = d.Reader.Groups(wctx); err != nil {
+			return fmt.Errorf("list groups: %w", err)
+		}
+		if s.group, err = d.Reader.Group(wctx, inv.Application); err != nil {
+			return fmt.Errorf("describe group %s: %w", streams.Quote(inv.Application), err)
+		}
+		others, err = d.others(wctx, inv.Application, s.list)
+		return err
+	})
+	if err := work.Wait(); err != nil {
+		return s, err
 	}
-	all, err := d.Topics.Topics(ctx)
+	s.listed = len(s.list.Faults) == 0
+	inv.Gaps = append(inv.Gaps, s.list.Faults...)
+	inv.Group, inv.Kind = s.group, kindOf(s.group, s.list)
+	mine.into(inv, &s)
+	inv.Gaps = append(inv.Gaps, s.take(others)...)
+	s.longerIDs()
+	inv.LongerIDs = s.longer
+	return s, d.secondRound(ctx, inv, &s)
+}
+
+// secondRound asks about the topics that may have to do with the application.
+func (d Discoverer) secondRound(ctx context.Context, inv *Inventory, s *sighting) error {
+	names := s.existing(s.candidates())
+	work, wctx := errgroup.WithContext(ctx)
+	var configsErr error
+	work.Go(func() error {
+		s.configs, configsErr = d.Reader.TopicConfigs(wctx, names...)
+		return nil
+	})
+	work.Go(func() error { return d.producers(wctx, inv, s, names) })
+	if err := work.Wait(); err != nil {
+		return err
+	}
+	if configsErr != nil {
+		inv.Gaps = append(inv.Gaps, asFault(configsErr, "topic configs"))
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("look at application %s: %w", streams.Quote(inv.Application), err)
+	}
+	return d.storeKinds(ctx, inv, s)
+}
+
+func (d Discoverer) cluster(ctx context.Context, inv *Inventory) (err error) {
+	if inv.Cluster, err = d.Reader.Cluster(ctx); err != nil {
+		return fmt.Errorf("identify cluster: %w", err)
+	}
+	return nil
+}
+
+func (d Discoverer) allTopics(ctx context.Context, s *sighting) error {
+	all, err := d.Reader.Topics(ctx)
 	if err != nil {
-		return s, fmt.Errorf("list topics: %w", err)
+		return fmt.Errorf("list topics: %w", err)
 	}
 	for _, t := range all {
 		s.topics[t.Name] = t
 	}
-	commits, err := d.Groups.Commits(ctx, inv.Application, false)
-	if err != nil {
-		inv.CommitsFault = asFault(err, "committed offsets of group "+streams.Quote(inv.Application))
-		inv.Gaps = append(inv.Gaps, inv.CommitsFault)
-	}
-	s.commits, s.commitFaults = commits.Offsets, commits.Faults
-	for _, g := range list.Groups {
-		if g.ID != inv.Application && strings.HasPrefix(g.ID, inv.Application+"-") {
-			s.longer = append(s.longer, g.ID)
+	return nil
+}
+
+// kindOf is what the group is for: by the list, which knows its true type, else
+// by its own describe call.
+func kindOf(g streams.Group, list streams.GroupList) streams.GroupKind {
+	for _, l := range list.Groups {
+		if l.ID == g.ID {
+			return l.Kind()
 		}
 	}
-	inv.LongerIDs = s.longer
-	if err := d.readers(ctx, inv, list, &s); err != nil {
-		return s, err
+	if !g.Exists {
+		return ""
 	}
-	s.configs, err = d.Topics.TopicConfigs(ctx, s.existing(s.candidates())...)
-	if err != nil {
-		inv.Gaps = append(inv.Gaps, asFault(err, "topic configs"))
+	return streams.GroupListing{Protocol: g.Protocol, ProtocolType: g.ProtocolType}.Kind()
+}
+
+// ownAnswers is what was asked about the application's own group.
+type ownAnswers struct {
+	commits      streams.Commits
+	commitsErr   error
+	transactions []streams.Transaction
+	open         []streams.Transaction
+	traceErr     error
+	activity     streams.Activity
+	activityErr  error
+	broker       streams.TopicConfigs
+	brokerErr    error
+}
+
+// ask never fails: each answer may be missing alone.
+func (a *ownAnswers) ask(ctx context.Context, d Discoverer, app string) {
+	var work errgroup.Group
+	work.Go(func() error { a.commits, a.commitsErr = d.Reader.Commits(ctx, app, false); return nil })
+	work.Go(func() error { a.activity, a.activityErr = d.Reader.Activity(ctx, app); return nil })
+	work.Go(func() error { a.broker, a.brokerErr = d.Reader.BrokerConfigs(ctx); return nil })
+	work.Go(func() error {
+		a.transactions, a.traceErr = d.Reader.Transactions(ctx, app+"-")
+		if a.traceErr == nil && slices.ContainsFunc(a.transactions, func(t streams.Transaction) bool { return t.Open() && ownTransaction(app, t.TransactionalID) }) {
+			a.open, a.traceErr = d.Reader.OpenTransactions(ctx, app+"-")
+		}
+		return nil
+	})
+	_ = work.Wait()
+}
+
+// brokerSettings are the settings that bear on recovery.
+var brokerSettings = []string{
+	"offsets.retention.minutes", "auto.create.topics.enable", "min.insync.replicas", "delete.topic.enable",
+	"producer.id.expiration.ms", "transactional.id.expiration.ms", "log.retention.check.interval.ms", "offset.metadata.max.bytes",
+}
+
+// into puts the answers where they belong. What holds a plan up is a gap; what
+// only adds detail is unseen.
+func (a *ownAnswers) into(inv *Inventory, s *sighting) {
+	if a.commitsErr != nil {
+		inv.CommitsFault = asFault(a.commitsErr, "committed offsets of group "+streams.Quote(inv.Application))
+		inv.Gaps = append(inv.Gaps, inv.CommitsFault)
 	}
-	return s, nil
+	s.commits, s.commitFaults = a.commits.Offsets, a.commits.Faults
+	if a.traceErr != nil {
+		inv.Gaps = append(inv.Gaps, asFault(a.traceErr, "open transactions"))
+	}
+	for _, t := range a.open {
+		if ownTransaction(inv.Application, t.TransactionalID) {
+			inv.Transactions = append(inv.Transactions, t)
+		}
+	}
+	s.transactions = a.transactions
+	if a.activityErr != nil {
+		inv.Unseen = append(inv.Unseen, asFault(a.activityErr, "times of commits"))
+	} else {
+		inv.Activity = &a.activity
+	}
+	switch {
+	case a.brokerErr != nil:
+		inv.Unseen = append(inv.Unseen, asFault(a.brokerErr, "configs of the brokers"))
+	case a.broker.Fault != nil:
+		inv.Unseen = append(inv.Unseen, a.broker.Fault)
+	default:
+		inv.Broker = map[string]string{}
+		for _, k := range brokerSettings {
+			if v, ok := a.broker.Values[k]; ok {
+				inv.Broker[k] = v.Value
+			}
+		}
+	}
 }
 
 func (s sighting) existing(names []string) []string {
 	return slices.DeleteFunc(names, func(n string) bool { _, ok := s.topics[n]; return !ok })
 }
 
-// reading is what one group reads, and which internal topics it names its own.
-type reading struct {
-	topics map[string]bool
-	claims []string
-	faults []*streams.Fault
+// longerIDs are the known application IDs that start with the application's and
+// a hyphen: groups, and IDs that transactional IDs name.
+func (s *sighting) longerIDs() {
+	for _, g := range s.list.Groups {
+		if g.ID != s.app && strings.HasPrefix(g.ID, s.app+"-") {
+			s.longer = append(s.longer, g.ID)
+		}
+	}
+	for _, t := range s.transactions {
+		if id := transactionOwner(t.TransactionalID); id != s.app && strings.HasPrefix(id, s.app+"-") {
+			s.longer = append(s.longer, id)
+		}
+	}
+	slices.Sort(s.longer)
+	s.longer = slices.Compact(s.longer)
 }
 
-// readers asks every other group whether it reads one of the topics that might
-// be deleted. A group that does not answer is a gap.
-func (d Discoverer) readers(ctx context.Context, inv *Inventory, list streams.GroupList, s *sighting) error {
-	answers := make([]reading, len(list.Groups))
-	work, ctx := errgroup.WithContext(ctx)
-	work.SetLimit(groupsAtOnce)
-	for i, g := range list.Groups {
-		if g.ID == inv.Application {
-			continue
-		}
-		work.Go(func() error {
-			answers[i] = d.reading(ctx, g)
-			return ctx.Err()
-		})
+// signs says why the group is taken for a Kafka Streams application.
+func (s sighting) signs(topics []Topic) []string {
+	var out []string
+	if s.group.Protocol == streams.ProtocolStreams {
+		out = append(out, "streams group (KIP-1071)")
 	}
-	if err := work.Wait(); err != nil {
-		return fmt.Errorf("ask the other groups: %w", err)
+	if s.group.Assignor == streamsAssignor {
+		out = append(out, "its members use the assignor of Kafka Streams")
 	}
-	s.asked = true
-	for i, a := range answers {
-		for t := range a.topics {
-			s.readers[t] = append(s.readers[t], list.Groups[i].ID)
+	internal := 0
+	for _, t := range topics {
+		if t.Owned || t.Ambiguous {
+			internal++
 		}
-		for _, t := range a.claims {
-			s.claims[t] = list.Groups[i].ID
-		}
-		inv.Gaps = append(inv.Gaps, a.faults...)
-		s.asked = s.asked && len(a.faults) == 0
 	}
-	return nil
+	if internal > 0 {
+		out = append(out, fmt.Sprintf("%d internal %s named after it or read by it", internal, plural(internal, "topic")))
+	}
+	if hasStreamsCommit(s.commits) {
+		out = append(out, "its commits carry the metadata of Kafka Streams")
+	}
+	if slices.ContainsFunc(s.transactions, func(t streams.Transaction) bool { return ownTransaction(s.app, t.TransactionalID) }) {
+		out = append(out, "transactional IDs of Kafka Streams are named after it")
+	}
+	if s.hints.Topology != nil {
+		out = append(out, "a topology was imported for it")
+	}
+	return out
 }
 
-// reading asks one group: by its commits and, while it is alive, by what its
-// members subscribe to.
-func (d Discoverer) reading(ctx context.Context, g streams.GroupListing) reading {
-	a := reading{topics: map[string]bool{}}
-	commits, err := d.Groups.Commits(ctx, g.ID, false)
-	if err != nil && !streams.IsFault(err, streams.FaultNotFound) { // not found: it went meanwhile
-		a.faults = append(a.faults, asFault(err, "committed offsets of group "+streams.Quote(g.ID)))
-	}
-	for tp := range commits.Faults {
-		a.topics[tp.Topic] = true // it has a commit there, whatever it is
-	}
-	for tp := range commits.Offsets {
-		a.topics[tp.Topic] = true
-	}
-	if g.State == streams.StateEmpty && g.Protocol != streams.ProtocolStreams {
-		return a
-	}
-	described, err := d.Groups.Group(ctx, g.ID)
-	switch {
-	case err != nil:
-		a.faults = append(a.faults, asFault(err, "group "+streams.Quote(g.ID)))
-	case described.Fault != nil:
-		a.faults = append(a.faults, described.Fault)
-	}
-	for _, m := range described.Members {
-		for _, t := range m.Subscribed {
-			a.topics[t] = true
-		}
-	}
-	for _, st := range described.Topology {
-		a.claims = append(a.claims, slices.Concat(st.RepartitionSources, st.RepartitionSinks, st.Changelogs)...)
-		for _, t := range st.SourceTopics {
-			a.topics[t] = true
-		}
-	}
-	return a
-}
+// streamsAssignor is the assignor of classic Kafka Streams (StreamsPartitionAssignor).
+const streamsAssignor = "stream"
 
-// transactions lists the application's own open transactions.
-func (d Discoverer) transactions(ctx context.Context, inv *Inventory) {
-	open, err := d.Groups.OpenTransactions(ctx, inv.Application+"-")
-	if err != nil {
-		inv.Gaps = append(inv.Gaps, asFault(err, "open transactions"))
-		return
-	}
-	for _, t := range open {
-		if ownTransaction(inv.Application, t.TransactionalID) {
-			inv.Transactions = append(inv.Transactions, t)
+func hasStreamsCommit(commits map[streams.TopicPartition]streams.Commit) bool {
+	for _, c := range commits {
+		if m, err := streams.DecodeOffsetMetadata(c.Metadata); err == nil && m.Magic > 0 {
+			return true
 		}
 	}
-}
-
-// ownTransaction tells the application's transactional IDs from those of an
-// application whose ID is longer: <app>-<process UUID>-<thread> since exactly
-// once v2 (KIP-447), <app>-<subtopology>_<partition> before.
-func ownTransaction(app, id string) bool {
-	rest, ok := strings.CutPrefix(id, app+"-")
-	if !ok {
-		return false
-	}
-	if len(rest) > 36 && rest[36] == '-' {
-		return isUUID(rest[:36]) && allDigits(rest[37:])
-	}
-	sub, part, ok := strings.Cut(rest, "_")
-	return ok && allDigits(sub) && allDigits(part)
-}
-
-func isUUID(s string) bool {
-	for i, c := range s {
-		if dash := i == 8 || i == 13 || i == 18 || i == 23; dash != (c == '-') {
-			return false
-		} else if !dash && !strings.ContainsRune("0123456789abcdefABCDEF", c) {
-			return false
-		}
-	}
-	return true
-}
-
-func allDigits(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
-}
-
-// positions fills in watermarks, commits and configs of the topics.
-func (d Discoverer) positions(ctx context.Context, inv *Inventory, s sighting) error {
-	var names []string
-	for _, t := range inv.Topics {
-		if t.Fault == nil {
-			names = append(names, t.Name)
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	marks, err := d.Topics.Watermarks(ctx, names...)
-	if err != nil {
-		return fmt.Errorf("read ends of %d topics: %w", len(names), err)
-	}
-	configs, err := d.Topics.TopicConfigs(ctx, names...)
-	if err != nil {
-		inv.Gaps = append(inv.Gaps, asFault(err, "topic configs"))
-	}
-	for i := range inv.Topics {
-		t := &inv.Topics[i]
-		if c, ok := configs[t.Name]; ok {
-			t.Configs = c.Values
-			if c.Fault != nil {
-				inv.Gaps = append(inv.Gaps, c.Fault)
-			}
-		}
-		for j := range t.Partitions {
-			fillPosition(&t.Partitions[j], t.Name, marks, s)
-		}
-	}
-	return nil
-}
-
-func fillPosition(p *PartitionState, topic string, marks map[streams.TopicPartition]streams.Watermarks, s sighting) {
-	tp := streams.TopicPartition{Topic: topic, Partition: p.Partition}
-	if c, ok := s.commits[tp]; ok {
-		p.Committed = &c
-	}
-	if f := s.commitFaults[tp]; f != nil {
-		p.Fault = f
-		return
-	}
-	m, ok := marks[tp]
-	switch {
-	case !ok:
-		return
-	case m.Fault != nil:
-		p.Fault = m.Fault
-		return
-	}
-	p.Start, p.End, p.Stable = &m.Start, &m.End, &m.Stable
-	if p.Committed != nil {
-		lag := m.End - p.Committed.Offset
-		p.Lag = &lag
-	}
-}
-
-// times looks up the offsets at the times that a request names.
-func (d Discoverer) times(ctx context.Context, inv *Inventory, times []time.Time) error {
-	var names []string
-	for _, t := range inv.ByRole(streams.RoleInput) {
-		if t.Fault == nil {
-			names = append(names, t.Name)
-		}
-	}
-	if len(names) == 0 {
-		return nil
-	}
-	for _, at := range times {
-		offsets, err := d.Topics.OffsetsAt(ctx, at, names...)
-		if err != nil {
-			return fmt.Errorf("find offsets at %s: %w", at.UTC().Format(time.RFC3339), err)
-		}
-		for tp, o := range offsets {
-			if o.Fault != nil {
-				inv.Gaps = append(inv.Gaps, o.Fault)
-				continue
-			}
-			inv.Times = append(inv.Times, TimeOffset{At: at, Topic: tp.Topic, Partition: tp.Partition, Offset: o.Offset, Found: o.Found})
-		}
-	}
-	slices.SortFunc(inv.Times, func(a, b TimeOffset) int {
-		if c := strings.Compare(a.Topic, b.Topic); c != 0 {
-			return c
-		}
-		return int(a.Partition - b.Partition)
-	})
-	return nil
+	return false
 }
 
 // asFault keeps an error as data beside the answers that could be had.

@@ -68,7 +68,7 @@ var readOnlyKeys = map[int16]bool{
 	int16(kmsg.DescribeGroups): true, int16(kmsg.ListGroups): true, int16(kmsg.OffsetFetch): true, int16(kmsg.DescribeConfigs): true,
 	int16(kmsg.ListTransactions): true, int16(kmsg.DescribeTransactions): true, int16(kmsg.ConsumerGroupDescribe): true,
 	int16(kmsg.StreamsGroupDescribe): true, int16(kmsg.DescribeCluster): true, int16(kmsg.DescribeTopicPartitions): true,
-	int16(kmsg.ShareGroupDescribe): true, int16(kmsg.Fetch): true, int16(kmsg.SASLHandshake): true, int16(kmsg.SASLAuthenticate): true,
+	int16(kmsg.ShareGroupDescribe): true, int16(kmsg.Fetch): true, int16(kmsg.DescribeProducers): true, int16(kmsg.SASLHandshake): true, int16(kmsg.SASLAuthenticate): true,
 }
 
 // B22, B23: a preview works on a running application and sends no request that
@@ -80,7 +80,7 @@ func TestB22_PlanOfARunningApplicationSendsNoWrites(t *testing.T) {
 	if len(p.Steps) == 0 {
 		t.Fatal("no plan")
 	}
-	d := recovery.Discoverer{Topics: r.reader, Groups: r.reader, Now: time.Now}
+	d := recovery.Discoverer{Reader: r.reader, Now: time.Now}
 	if _, err := d.Survey(t.Context()); err != nil {
 		t.Fatal(err)
 	}

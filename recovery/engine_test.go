@@ -66,7 +66,7 @@ func (r *rig) hints() recovery.Hints { return recovery.Hints{Inputs: r.box.Input
 
 func (r *rig) discover() recovery.Inventory {
 	r.t.Helper()
-	d := recovery.Discoverer{Topics: r.reader, Groups: r.reader, Now: time.Now}
+	d := recovery.Discoverer{Reader: r.reader, Now: time.Now}
 	inv, err := d.Discover(r.t.Context(), r.box.Application(), r.hints(), nil)
 	if err != nil {
 		r.t.Fatal(err)
@@ -135,7 +135,7 @@ func (silent) Query(context.Context, string, string, *int64) (recovery.Answer, e
 
 func (r *rig) ports() recovery.Ports {
 	return recovery.Ports{
-		Topics: r.reader, Groups: r.reader, Proof: r.reader, Writer: writer{r.cluster.Writer()}, Operator: r, Application: silent{},
+		Reader: r.reader, Writer: writer{r.cluster.Writer()}, Operator: r, Application: silent{},
 		Store: r, Answers: recovery.NewAnswers(nil, "test", false), Now: time.Now, Poll: 20 * time.Millisecond,
 	}
 }

@@ -71,7 +71,7 @@ func faultOutcome(k streams.FaultKind) Outcome {
 
 // unknown is the refusal for an application that nothing speaks for, with the
 // names that are near.
-func unknown(app string, list streams.GroupList, topics map[string]streams.Topic) error {
+func unknown(app string, list streams.GroupList, seesTopics bool) error {
 	ids := map[string]bool{}
 	for _, g := range list.Groups {
 		ids[g.ID] = true
@@ -82,7 +82,7 @@ func unknown(app string, list streams.GroupList, topics map[string]streams.Topic
 		Hint:    "resurge apps lists the applications of this cluster",
 	}
 	switch near := Near(app, slices.Collect(maps.Keys(ids))); {
-	case len(topics) == 0:
+	case !seesTopics:
 		e.Message += "; it shows no topics at all, so either it is empty or this principal may not see them"
 		e.Hint = "check that this is the right cluster, and that the principal has DESCRIBE on the application's group and topics"
 	case len(near) > 0:

@@ -17,9 +17,7 @@ type appender interface {
 
 // Ports is what the executor works with. Only it holds the Writer.
 type Ports struct {
-	Topics      TopicReader
-	Groups      GroupReader
-	Proof       ProofReader
+	Reader      Reader
 	Writer      Writer
 	Operator    Operator
 	Application Application
@@ -336,7 +334,7 @@ func pause(ctx context.Context, d time.Duration) error {
 // emptyGroup refuses when the group has members, or when it cannot be told.
 // Every step that changes something asks first.
 func (w *work) emptyGroup(ctx context.Context) error {
-	g, err := w.Groups.Group(ctx, w.app())
+	g, err := w.Reader.Group(ctx, w.app())
 	if err != nil {
 		return fmt.Errorf("describe group %s: %w", streams.Quote(w.app()), err)
 	}

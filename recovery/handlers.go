@@ -50,7 +50,7 @@ func groupActive(g streams.Group, seen time.Time) *Error {
 type operatorTask struct{}
 
 func (operatorTask) check(ctx context.Context, w *work) (readiness, error) {
-	g, err := w.Groups.Group(ctx, w.app())
+	g, err := w.Reader.Group(ctx, w.app())
 	if err != nil {
 		return ready, fmt.Errorf("describe group %s: %w", streams.Quote(w.app()), err)
 	}
@@ -149,7 +149,7 @@ func (w *work) watching(ctx context.Context, f func(context.Context) error) erro
 		}
 		// A group that cannot be described is looked at again, and reported, by the
 		// step that follows.
-		if g, err := w.Groups.Group(ctx, w.app()); err == nil && g.Fault == nil {
+		if g, err := w.Reader.Group(ctx, w.app()); err == nil && g.Fault == nil {
 			if err := o.look(ctx, g); err != nil {
 				cancel()
 				return errors.Join(err, <-ended)
@@ -185,7 +185,7 @@ func (awaitEmpty) apply(ctx context.Context, w *work) error {
 	var emptySince, seen time.Time
 	begun, settle := w.Now(), settleTime(w.plan())
 	return w.poll(ctx, func() (bool, error) {
-		g, err := w.Groups.Group(ctx, w.app())
+		g, err := w.Reader.Group(ctx, w.app())
 		if err != nil {
 			return false, fmt.Errorf("describe group %s: %w", streams.Quote(w.app()), err)
 		}
@@ -245,7 +245,7 @@ func (removeMembers) check(ctx context.Context, w *work) (readiness, error) {
 }
 
 func stillThere(ctx context.Context, w *work) ([]plans.Member, error) {
-	g, err := w.Groups.Group(ctx, w.app())
+	g, err := w.Reader.Group(ctx, w.app())
 	if err != nil {
 		return nil, fmt.Errorf("describe group %s: %w", streams.Quote(w.app()), err)
 	}
@@ -310,7 +310,7 @@ func (awaitTransactions) apply(ctx context.Context, w *work) error {
 }
 
 func ownTransactions(ctx context.Context, w *work) ([]streams.Transaction, error) {
-	all, err := w.Groups.OpenTransactions(ctx, w.app()+"-")
+	all, err := w.Reader.OpenTransactions(ctx, w.app()+"-")
 	if err != nil {
 		return nil, fmt.Errorf("list open transactions: %w", err)
 	}

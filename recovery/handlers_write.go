@@ -39,7 +39,7 @@ func reachable(ctx context.Context, w *work) error {
 			topics = append(topics, c.Topic)
 		}
 	}
-	marks, err := w.Topics.Watermarks(ctx, topics...)
+	marks, err := w.Reader.Watermarks(ctx, topics...)
 	if err != nil {
 		return fmt.Errorf("read ends: %w", err)
 	}
@@ -61,7 +61,7 @@ func reachable(ctx context.Context, w *work) error {
 
 // differing lists the partitions whose committed offset is not the planned one.
 func differing(ctx context.Context, w *work) ([]string, error) {
-	commits, err := w.Groups.Commits(ctx, w.app(), true)
+	commits, err := w.Reader.Commits(ctx, w.app(), true)
 	if err != nil {
 		return nil, fmt.Errorf("read committed offsets: %w", err)
 	}
@@ -152,7 +152,7 @@ func (deleteTopic) check(ctx context.Context, w *work) (readiness, error) {
 
 // oneTopic returns nil when the topic does not exist.
 func oneTopic(ctx context.Context, w *work, name string) (*streams.Topic, error) {
-	topics, err := w.Topics.Topics(ctx, name)
+	topics, err := w.Reader.Topics(ctx, name)
 	if err != nil {
 		return nil, fmt.Errorf("look for topic %s: %w", streams.Quote(name), err)
 	}
@@ -171,7 +171,7 @@ func oneTopic(ctx context.Context, w *work, name string) (*streams.Topic, error)
 }
 
 func goneEverywhere(ctx context.Context, w *work, name string) (bool, error) {
-	still, err := w.Proof.BrokersWithTopic(ctx, name)
+	still, err := w.Reader.BrokersWithTopic(ctx, name)
 	if err != nil {
 		return false, fmt.Errorf("ask every broker for topic %s: %w", streams.Quote(name), err)
 	}
@@ -182,7 +182,7 @@ func goneEverywhere(ctx context.Context, w *work, name string) (bool, error) {
 // them by itself some time after a deletion; a recreated topic must not meet
 // them.
 func leftoverCommits(ctx context.Context, w *work, topic string) ([]streams.TopicPartition, error) {
-	commits, err := w.Groups.Commits(ctx, w.app(), true)
+	commits, err := w.Reader.Commits(ctx, w.app(), true)
 	if err != nil {
 		return nil, fmt.Errorf("read committed offsets: %w", err)
 	}
@@ -201,7 +201,7 @@ func (deleteTopic) apply(ctx context.Context, w *work) error {
 		return fmt.Errorf("delete topic %s: %w", streams.Quote(t.Name), err)
 	}
 	err := w.poll(ctx, func() (bool, error) {
-		still, err := w.Proof.BrokersWithTopic(ctx, t.Name)
+		still, err := w.Reader.BrokersWithTopic(ctx, t.Name)
 		if err == nil && len(still) > 0 {
 			w.progress(Event{Message: fmt.Sprintf("brokers %v still know %s", still, t.Name)})
 		}
@@ -244,19 +244,17 @@ func (deleteTopic) verify(ctx context.Context, w *work) ([]Evidence, error) {
 
 // unread refuses to delete a topic that another group reads by now.
 func (w *work) unread(ctx context.Context, t plans.Topic) error {
-	list, err := w.Groups.Groups(ctx)
+	list, err := w.Reader.Groups(ctx)
 	if err != nil {
 		return fmt.Errorf("list groups: %w", err)
 	}
-	var s sighting
-	s.readers, s.claims = map[string][]string{}, map[string]string{}
-	inv := Inventory{Application: w.app()}
-	d := Discoverer{Topics: w.Topics, Groups: w.Groups, Now: w.Now}
-	if err := d.readers(ctx, &inv, list, &s); err != nil {
+	s := sighting{readers: map[string][]string{}, claims: map[string]string{}}
+	others, err := Discoverer{Reader: w.Reader, Now: w.Now}.others(ctx, w.app(), list)
+	if err != nil {
 		return err
 	}
-	if len(inv.Gaps) > 0 || len(list.Faults) > 0 {
-		f := slices.Concat(inv.Gaps, list.Faults)[0]
+	if gaps := slices.Concat(s.take(others), list.Faults); len(gaps) > 0 {
+		f := gaps[0]
 		return &Error{Outcome: OutcomeBlocked, Message: "nothing was deleted: whether another group reads topic " + streams.Quote(t.Name) + " cannot be told", Err: f, Hint: "resume when it can: " + f.Hint}
 	}
 	if r := s.readers[t.Name]; len(r) > 0 {
@@ -305,7 +303,7 @@ func (createTopic) verify(ctx context.Context, w *work) ([]Evidence, error) {
 	if now == nil || len(now.Partitions) != t.Partitions {
 		return nil, refuse(OutcomeUnverified, "resume", "topic %s is not there with %d partitions", streams.Quote(t.Name), t.Partitions)
 	}
-	configs, err := w.Topics.TopicConfigs(ctx, t.Name)
+	configs, err := w.Reader.TopicConfigs(ctx, t.Name)
 	if err != nil {
 		return nil, fmt.Errorf("read configs of %s: %w", streams.Quote(t.Name), err)
 	}

@@ -40,6 +40,9 @@ type Inventory struct {
 	Hints Hints `json:"hints"`
 	// Gaps are questions without an answer. An inventory with gaps may be short.
 	Gaps []*streams.Fault `json:"gaps,omitempty"`
+	// Unseen are questions whose answer would only have added detail: without it
+	// the rest still holds.
+	Unseen []*streams.Fault `json:"unseen,omitempty"`
 	// Times are the offsets at the times that the request names, per partition.
 	Times []TimeOffset `json:"times,omitempty"`
 }

@@ -63,6 +63,9 @@ type TraceReader interface {
 	Producers(ctx context.Context, partitions []streams.TopicPartition) (map[streams.TopicPartition]streams.Producers, error)
 	// Activity reads when a group last committed and when it emptied.
 	Activity(ctx context.Context, group string) (streams.Activity, error)
+	// Newest reads up to perPartition committed records from the end of every
+	// partition of the topics, by topic. What cannot be read has no entry.
+	Newest(ctx context.Context, perPartition int, topics ...string) (map[string][]streams.Record, error)
 	// BrokerConfigs returns the settings of one broker.
 	BrokerConfigs(ctx context.Context) (streams.TopicConfigs, error)
 }
@@ -85,6 +88,15 @@ type ProofReader interface {
 	// Latest reads up to perPartition committed records from the end of every
 	// partition of a topic, in offset order per partition.
 	Latest(ctx context.Context, topic string, perPartition int) ([]streams.Record, error)
+}
+
+// Reader is everything that is read from a cluster.
+type Reader interface {
+	TopicReader
+	GroupReader
+	CrowdReader
+	TraceReader
+	ProofReader
 }
 
 // Writer changes the cluster. Only a step of an approved plan holds one.

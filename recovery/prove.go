@@ -177,7 +177,7 @@ func otherShape(then plans.Topic, now streams.Topic) string {
 }
 
 func (p *prover) records(ctx context.Context, topic string) (int64, error) {
-	marks, err := p.w.Topics.Watermarks(ctx, topic)
+	marks, err := p.w.Reader.Watermarks(ctx, topic)
 	if err != nil {
 		return 0, fmt.Errorf("read ends of %s: %w", streams.Quote(topic), err)
 	}
@@ -204,7 +204,7 @@ func (p *prover) store(ctx context.Context, changelog string) (int, error) {
 		return 0, nil
 	}
 	check := "store " + internal.Name + " answers"
-	configs, err := p.w.Topics.TopicConfigs(ctx, changelog)
+	configs, err := p.w.Reader.TopicConfigs(ctx, changelog)
 	if err != nil {
 		return 0, fmt.Errorf("read configs of %s: %w", streams.Quote(changelog), err)
 	}
@@ -218,7 +218,7 @@ func (p *prover) store(ctx context.Context, changelog string) (int, error) {
 		p.note(check, ResultSkipped, "%s stores cannot be asked by key", kind)
 		return 0, nil
 	}
-	records, err := p.w.Proof.Latest(ctx, changelog, samplePerPartition)
+	records, err := p.w.Reader.Latest(ctx, changelog, samplePerPartition)
 	if err != nil {
 		return 0, fmt.Errorf("read the end of %s: %w", streams.Quote(changelog), err)
 	}
@@ -289,7 +289,7 @@ func (p *prover) settle(ctx context.Context, store string, r streams.Record, key
 		if err := pause(ctx, settlePause); err != nil {
 			return wrong, err
 		}
-		records, err := p.w.Proof.Latest(ctx, streams.ChangelogTopic(p.w.app(), store), samplePerPartition)
+		records, err := p.w.Reader.Latest(ctx, streams.ChangelogTopic(p.w.app(), store), samplePerPartition)
 		if err != nil {
 			return wrong, fmt.Errorf("read the changelog of %s again: %w", streams.Quote(store), err)
 		}

@@ -79,7 +79,7 @@ func (saveState) apply(ctx context.Context, w *work) error {
 
 func take(ctx context.Context, w *work) (Saved, error) {
 	s := Saved{Schema: "resurge/saved/v1", Application: w.app(), ClusterID: w.plan().ClusterID, TakenAt: w.Now().UTC()}
-	g, err := w.Groups.Group(ctx, w.app())
+	g, err := w.Reader.Group(ctx, w.app())
 	if err != nil {
 		return s, fmt.Errorf("describe group %s: %w", streams.Quote(w.app()), err)
 	}
@@ -87,7 +87,7 @@ func take(ctx context.Context, w *work) (Saved, error) {
 	for _, m := range g.Members {
 		s.Members = append(s.Members, SavedMember{ID: m.ID, ClientID: m.ClientID, Host: m.Host, ProcessID: m.ProcessID})
 	}
-	commits, err := w.Groups.Commits(ctx, w.app(), true)
+	commits, err := w.Reader.Commits(ctx, w.app(), true)
 	if err != nil {
 		return s, fmt.Errorf("read committed offsets: %w", err)
 	}
@@ -115,15 +115,15 @@ func takeTopics(ctx context.Context, w *work, s *Saved) error {
 	if err != nil || len(existing) == 0 {
 		return err
 	}
-	topics, err := w.Topics.Topics(ctx, existing...)
+	topics, err := w.Reader.Topics(ctx, existing...)
 	if err != nil {
 		return fmt.Errorf("describe topics: %w", err)
 	}
-	configs, err := w.Topics.TopicConfigs(ctx, existing...)
+	configs, err := w.Reader.TopicConfigs(ctx, existing...)
 	if err != nil {
 		return fmt.Errorf("read topic configs: %w", err)
 	}
-	marks, err := w.Topics.Watermarks(ctx, existing...)
+	marks, err := w.Reader.Watermarks(ctx, existing...)
 	if err != nil {
 		return fmt.Errorf("read ends: %w", err)
 	}

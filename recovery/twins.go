@@ -14,14 +14,16 @@ var versionLike = regexp.MustCompile(`^(?i:v\d+|\d+|new|old|next|test|copy|dr|dr
 // markTwins looks for a twin whose group is gone: changelogs that read like
 // those of an application named app-X. Without its group only the names can
 // tell, so a suspicion is enough to leave a topic alone (streams-internals 2.4,
-// KAFKA-14922). A streams group's topology makes this unnecessary.
+// KAFKA-14922). A streams group's topology makes this unnecessary, and so does the
+// application's own transactional ID on the topic, or an imported topology that has
+// the store.
 func (s sighting) markTwins(topics []Topic) {
 	if len(s.group.Topology) > 0 {
 		return
 	}
 	for i := range topics {
 		t := &topics[i]
-		if !t.Owned || t.Role != streams.RoleChangelog {
+		if !t.Owned || t.Role != streams.RoleChangelog || len(t.Writers) > 0 || s.importedStore(t.Store) {
 			continue
 		}
 		if twin := s.twinOf(t.Store, topics); twin != "" {

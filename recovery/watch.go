@@ -194,7 +194,7 @@ func (o *watcher) changelogEnds(ctx context.Context, g streams.Group, tasks []st
 	slices.Sort(all)
 	marks := map[streams.TopicPartition]streams.Watermarks{}
 	if all = slices.Compact(all); len(all) > 0 {
-		if marks, err = o.w.Topics.Watermarks(ctx, all...); err != nil {
+		if marks, err = o.w.Reader.Watermarks(ctx, all...); err != nil {
 			return nil, err
 		}
 	}
@@ -228,7 +228,7 @@ func (o *watcher) changelogs(ctx context.Context, g streams.Group) (map[string][
 	if len(g.Topology) > 0 {
 		return out, nil
 	}
-	topics, err := o.w.Topics.Topics(ctx)
+	topics, err := o.w.Reader.Topics(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list topics: %w", err)
 	}
@@ -261,7 +261,7 @@ func byRole(p plans.Plan, role streams.Role) []string {
 // topic that was lost before the run is in no plan and exists again; one under
 // another prefix is known from the plan alone.
 func ownTopics(ctx context.Context, w *work, role streams.Role) ([]string, error) {
-	d := Discoverer{Topics: w.Topics, Groups: w.Groups, Now: w.Now}
+	d := Discoverer{Reader: w.Reader, Now: w.Now}
 	inv, err := d.Discover(ctx, w.app(), w.plan().Hints, nil)
 	if err != nil {
 		return nil, fmt.Errorf("look for the application's topics: %w", err)
@@ -284,7 +284,7 @@ func existingTopics(ctx context.Context, w *work, names []string) ([]string, err
 	if len(names) == 0 {
 		return nil, nil
 	}
-	topics, err := w.Topics.Topics(ctx, names...)
+	topics, err := w.Reader.Topics(ctx, names...)
 	if err != nil {
 		return nil, fmt.Errorf("look for topics: %w", err)
 	}

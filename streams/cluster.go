@@ -165,13 +165,23 @@ type OffsetAt struct {
 	Fault *Fault    `json:"fault,omitempty"`
 }
 
-// Transaction is one open transaction of a transactional ID.
+// Transaction is one transactional ID with its transaction, open or not.
 type Transaction struct {
 	TransactionalID string           `json:"transactional_id"`
 	ProducerID      int64            `json:"producer_id"`
 	State           string           `json:"state"`
 	Started         time.Time        `json:"started,omitzero"`
 	Partitions      []TopicPartition `json:"partitions,omitempty"`
+}
+
+// Open reports whether the transaction is undecided, or decided and not yet
+// marked in every partition (Kafka's TransactionState).
+func (t Transaction) Open() bool {
+	switch t.State {
+	case "Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence":
+		return true
+	}
+	return false
 }
 
 // Record is one record of a topic, read for proof.
@@ -181,6 +191,8 @@ type Record struct {
 	Time      time.Time `json:"time"`
 	Key       []byte    `json:"key"`
 	Value     []byte    `json:"value"` // nil: a tombstone
+	// Headers are the record's headers, the last value of each key.
+	Headers map[string][]byte `json:"headers,omitempty"`
 }
 
 // Producer is a producer that wrote to a partition and is not forgotten yet: the

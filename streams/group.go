@@ -92,6 +92,8 @@ type Member struct {
 	Assigned   []TopicPartition `json:"assigned,omitempty"`
 	Active     []TaskID         `json:"active,omitempty"`
 	Standby    []TaskID         `json:"standby,omitempty"`
+	// Sources say which task reads which of the assigned partitions.
+	Sources map[TopicPartition]TaskID `json:"-"`
 	// Warmup are standbys on the way to become active (streams protocol, 4.4).
 	Warmup []TaskID `json:"warmup,omitempty"`
 	// Target is what the coordinator wants the member to have, where that is not

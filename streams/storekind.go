@@ -3,6 +3,7 @@ package streams
 import (
 	"strconv"
 	"strings"
+	"time"
 )
 
 // StoreKind is what a changelog's store is, as far as it can be told from
@@ -101,4 +102,74 @@ func compactionLag(configs map[string]string) int64 {
 		return 0
 	}
 	return n
+}
+
+// TellsByRecords reports whether a look at records may say more of a store's kind
+// than its name and settings do.
+func TellsByRecords(store string, kind StoreKind) bool {
+	if named, _ := kindByName(store); named != "" {
+		return false
+	}
+	return kind == StoreWindow || kind == StoreKeyValue
+}
+
+// sinceMillis is 2000-01-01: no window of an application is older.
+const sinceMillis = 946_684_800_000
+
+// GuessByRecords looks at records of a changelog whose kind was guessed from its
+// settings: a window store may be a session store, and a key-value store a
+// suppress buffer. The evidence is empty when the records do not tell. Every
+// record of the sample has to agree (WindowKeySchema, SessionKeySchema;
+// InMemoryTimeOrderedKeyValueChangeBuffer marks its records with header v).
+func GuessByRecords(kind StoreKind, records []Record, now time.Time) (guess StoreKind, evidence string) {
+	if len(records) == 0 {
+		return kind, ""
+	}
+	switch kind {
+	case StoreKeyValue:
+		if allRecords(records, isSuppressed) {
+			return StoreSuppress, "its records carry the header of a suppress buffer"
+		}
+	case StoreWindow:
+		latest := now.Add(24 * time.Hour).UnixMilli()
+		plausible := func(ms int64) bool { return ms >= sinceMillis && ms <= latest }
+		session := func(r Record) bool {
+			k, err := DecodeSessionKey(r.Key)
+			return err == nil && plausible(k.StartMillis) && plausible(k.EndMillis) && k.EndMillis >= k.StartMillis
+		}
+		window := func(r Record) bool {
+			k, err := DecodeWindowKey(r.Key)
+			return err == nil && k.Seq == 0 && k.StartMillis >= 0 && k.StartMillis <= latest
+		}
+		switch {
+		case allRecords(records, session) && !allRecords(records, window):
+			return StoreSession, "the keys of its records end in two times"
+		case allRecords(records, window) && !allRecords(records, session):
+			return StoreWindow, "the keys of its records end in a window start"
+		}
+	case StoreSession, StoreJoinWindow, StoreVersioned, StoreSuppress, StoreFKSubscription, StoreOuterShared, StoreGraceBuffer, StoreUnknown:
+	}
+	return kind, ""
+}
+
+// isSuppressed tells records of a suppress buffer; its tombstones have no header.
+func isSuppressed(r Record) bool {
+	v, ok := r.Headers["v"]
+	return r.Value != nil && ok && len(v) == 1 && v[0] >= 1 && v[0] <= 3
+}
+
+// allRecords reports whether every record passes, tombstones aside when there
+// are others.
+func allRecords(records []Record, pass func(Record) bool) bool {
+	seen := false
+	for _, r := range records {
+		if pass(r) {
+			seen = true
+			continue
+		}
+		if r.Value != nil {
+			return false
+		}
+	}
+	return seen
 }

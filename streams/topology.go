@@ -3,6 +3,7 @@ package streams
 import (
 	"maps"
 	"slices"
+	"strings"
 )
 
 // Topology is what the text of Java's Topology#describe() says of an application:
@@ -41,6 +42,8 @@ type SourceNode struct {
 type ProcessorNode struct {
 	Name   string   `json:"name"`
 	Stores []string `json:"stores,omitempty"`
+	// After is the node before it, "" when there is none or more than one.
+	After string `json:"after,omitempty"`
 }
 
 // SinkNode writes to a topic, or to topics that code chooses record by record:
@@ -68,6 +71,56 @@ func (t Topology) SinkTopics(app string) []string { return t.decorate(app, t.sin
 // GlobalTopics are the topics of the global stores, sorted. They are in no
 // group's subscription and have no committed offsets.
 func (t Topology) GlobalTopics() []string { return slices.Sorted(maps.Keys(t.sources(true))) }
+
+// TableSources maps the stores of tables that are read straight from a topic to
+// that topic. With topology.optimization such a store has no changelog of its own
+// and is restored from the topic (KAFKA-3576, Kafka's TableSourceNode). Only names
+// tell: processors KTABLE-SOURCE-n, and name-table-source of Consumed.as(name).
+func (t Topology) TableSources() map[string]string {
+	out := map[string]string{}
+	for _, part := range t.Parts {
+		for _, p := range part.Processors {
+			if part.Global || !strings.HasPrefix(p.Name, "KTABLE-SOURCE-") && !strings.HasSuffix(p.Name, "-table-source") {
+				continue
+			}
+			for _, s := range part.Sources {
+				if s.Name != p.After || len(s.Topics) != 1 {
+					continue
+				}
+				for _, store := range p.Stores {
+					out[store] = s.Topics[0]
+				}
+			}
+		}
+	}
+	return out
+}
+
+// PartOf returns the numbers of the subtopologies that read or write the topic,
+// as the cluster names it, or that use the store behind a changelog.
+func (t Topology) PartOf(app, topic string) []int32 {
+	var out []int32
+	for _, part := range t.Parts {
+		alone := Topology{Name: t.Name, Parts: []TopologyPart{part}}
+		touches := slices.Contains(t.decorate(app, alone.sources(part.Global)), topic) || slices.Contains(t.decorate(app, alone.sinks()), topic)
+		if internal, ok := ParseInternal(app, topic); ok && internal.Kind == KindChangelog {
+			touches = touches || slices.Contains(alone.stores(false), t.StoreName(internal.Name))
+		}
+		if touches {
+			out = append(out, part.ID)
+		}
+	}
+	return out
+}
+
+// StoreName takes the named topology's prefix off what stands between prefix and
+// suffix of a changelog.
+func (t Topology) StoreName(name string) string {
+	if t.Name == "" {
+		return name
+	}
+	return strings.TrimPrefix(name, t.Name+"-")
+}
 
 // Stores are the state stores of the tasks, sorted. The text does not say which
 // of them have a changelog: those without logging have none, and a table that

@@ -30,7 +30,7 @@ func TestParseTopology(t *testing.T) {
 	want := streams.Topology{Parts: []streams.TopologyPart{
 		{
 			Sources:    []streams.SourceNode{{Name: "KSTREAM-SOURCE-0000000000", Topics: []string{"positions", "trades"}}},
-			Processors: []streams.ProcessorNode{{Name: "KSTREAM-LEFTJOIN-0000000005"}, {Name: "KSTREAM-PRINTER-0000000007"}},
+			Processors: []streams.ProcessorNode{{Name: "KSTREAM-LEFTJOIN-0000000005", After: "KSTREAM-SOURCE-0000000000"}, {Name: "KSTREAM-PRINTER-0000000007", After: "KSTREAM-LEFTJOIN-0000000005"}},
 			Sinks: []streams.SinkNode{
 				{Name: "KSTREAM-SINK-0000000001", Extractor: "com.example.Streams$$Lambda$4/0x0000000800c143a0@70ed52de"},
 				{Name: "KSTREAM-SINK-0000000006", Topic: "opportunities"},
@@ -39,12 +39,12 @@ func TestParseTopology(t *testing.T) {
 		{
 			ID: 1, Global: true,
 			Sources:    []streams.SourceNode{{Name: "KSTREAM-SOURCE-0000000003", Topics: []string{"instruments"}}},
-			Processors: []streams.ProcessorNode{{Name: "KTABLE-SOURCE-0000000004", Stores: []string{"instruments-STATE-STORE-0000000002"}}},
+			Processors: []streams.ProcessorNode{{Name: "KTABLE-SOURCE-0000000004", Stores: []string{"instruments-STATE-STORE-0000000002"}, After: "KSTREAM-SOURCE-0000000003"}},
 		},
 		{
 			ID:         2,
 			Sources:    []streams.SourceNode{{Name: "KSTREAM-SOURCE-0000000008", Pattern: `audit\.[a-z]+`}},
-			Processors: []streams.ProcessorNode{{Name: "KSTREAM-PROCESSOR-0000000009", Stores: []string{"dedup", "seen"}}},
+			Processors: []streams.ProcessorNode{{Name: "KSTREAM-PROCESSOR-0000000009", Stores: []string{"dedup", "seen"}, After: "KSTREAM-SOURCE-0000000008"}},
 		},
 	}}
 	if diff := cmp.Diff(want, got); diff != "" {
@@ -140,7 +140,7 @@ func TestTopologyWithOddNames(t *testing.T) {
 		}
 		want := streams.TopologyPart{
 			ID: 7, Sources: []streams.SourceNode{{Name: "s", Topics: []string{"in"}}},
-			Processors: []streams.ProcessorNode{{Name: name, Stores: []string{"a", "b"}}, {Name: "x"}},
+			Processors: []streams.ProcessorNode{{Name: name, Stores: []string{"a", "b"}, After: "s"}, {Name: "x", After: "s"}},
 			Sinks:      []streams.SinkNode{{Name: "k", Extractor: "T (topic: not one)"}},
 		}
 		if diff := cmp.Diff(want, got.Parts[0]); diff != "" {
@@ -244,4 +244,41 @@ func FuzzParseTopology(f *testing.F) {
 			t.Errorf("with other line breaks: %v %s", err, cmp.Diff(top, again))
 		}
 	})
+}
+
+func TestTableSources(t *testing.T) {
+	const text = `Topologies:
+   Sub-topology: 0
+    Source: KSTREAM-SOURCE-0000000000 (topics: [customers])
+      --> KTABLE-SOURCE-0000000001
+    Source: KSTREAM-SOURCE-0000000002 (topics: [orders])
+      --> KSTREAM-AGGREGATE-0000000003
+    Source: prices-source (topics: [prices])
+      --> prices-table-source
+    Processor: KTABLE-SOURCE-0000000001 (stores: [customers-store])
+      --> none
+      <-- KSTREAM-SOURCE-0000000000
+    Processor: KSTREAM-AGGREGATE-0000000003 (stores: [counts])
+      --> out
+      <-- KSTREAM-SOURCE-0000000002
+    Processor: prices-table-source (stores: [prices-versioned])
+      --> none
+      <-- prices-source
+    Sink: out (topic: totals)
+      <-- KSTREAM-AGGREGATE-0000000003
+`
+	top, err := streams.ParseTopology(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{"customers-store": "customers", "prices-versioned": "prices"}
+	if diff := cmp.Diff(want, top.TableSources()); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	if diff := cmp.Diff([]int32{0}, top.PartOf("shop", "shop-counts-changelog")); diff != "" {
+		t.Errorf("part of a changelog: -want +got:\n%s", diff)
+	}
+	if got := top.PartOf("shop", "elsewhere"); got != nil {
+		t.Errorf("a topic of nobody is in parts %v", got)
+	}
 }

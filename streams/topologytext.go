@@ -52,6 +52,7 @@ type topologyParser struct {
 
 // arrow is one line of neighbours.
 type arrow struct {
+	word       string // arrowTo or arrowFrom
 	line       int
 	node, text string
 }
@@ -126,7 +127,7 @@ func (p *topologyParser) readArrow(word, rest string) error {
 		return fmt.Errorf("%s is not expected here", word)
 	}
 	p.want = p.want[1:]
-	p.arrows = append(p.arrows, arrow{line: p.line, node: p.node, text: rest})
+	p.arrows = append(p.arrows, arrow{word: word, line: p.line, node: p.node, text: rest})
 	return nil
 }
 
@@ -183,11 +184,25 @@ func (p *topologyParser) endPart() error {
 		return fmt.Errorf("sub-topology %d: nodes: %w", id, ErrTruncated)
 	}
 	for _, a := range p.arrows {
+		p.follows(a)
 		if !p.leads(a.text) {
 			return fmt.Errorf("sub-topology %d: node %q: line %d leads to what is not there: %q", id, Quote(a.node), a.line, Quote(a.text))
 		}
 	}
 	return nil
+}
+
+// follows notes the only predecessor of a processor.
+func (p *topologyParser) follows(a arrow) {
+	if a.word != arrowFrom || !p.nodes[a.text] {
+		return
+	}
+	part := &p.top.Parts[len(p.top.Parts)-1]
+	for i := range part.Processors {
+		if part.Processors[i].Name == a.node {
+			part.Processors[i].After = a.text
+		}
+	}
 }
 
 // maxNameParts bounds the work that names with commas in them make.

@@ -12,6 +12,7 @@ import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.Topology;
 import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
+import org.apache.kafka.streams.state.BuiltInDslStoreSuppliers;
 
 /** The Kafka Streams application that the integration tests break and recover. SIGTERM closes it cleanly. */
 public final class App {
@@ -24,7 +25,7 @@ public final class App {
         Topology topology = null;
         for (String id : options.applicationIds()) {
             Properties config = config(id, options);
-            topology = Orders.topology(options, config);
+            topology = topology(options, config);
             all.add(create(id, topology, config));
         }
         try (QueryServer server = new QueryServer(options.number("http-port"), all, topology.describe().toString())) {
@@ -38,6 +39,14 @@ public final class App {
             }
             closed.await();
         }
+    }
+
+    private static Topology topology(Options options, Properties config) {
+        return switch (options.text("topology")) {
+            case "orders" -> Orders.topology(options, config);
+            case "catalogue" -> Catalogue.topology(options, config);
+            default -> throw new IllegalArgumentException("unknown topology " + options.text("topology"));
+        };
     }
 
     private static KafkaStreams create(String id, Topology topology, Properties config) {
@@ -86,6 +95,9 @@ public final class App {
         p.put(StreamsConfig.consumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), options.text("auto-offset-reset"));
         if (options.flag("optimize")) {
             p.put(StreamsConfig.TOPOLOGY_OPTIMIZATION_CONFIG, StreamsConfig.OPTIMIZE);
+        }
+        if (options.flag("in-memory")) {
+            p.put(StreamsConfig.DSL_STORE_SUPPLIERS_CLASS_CONFIG, BuiltInDslStoreSuppliers.InMemoryDslStoreSuppliers.class);
         }
         if (options.text("protocol").equals("classic")) { // with the streams protocol these two are the broker's
             p.put(StreamsConfig.NUM_STANDBY_REPLICAS_CONFIG, options.text("standbys"));

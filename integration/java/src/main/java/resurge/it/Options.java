@@ -34,6 +34,7 @@ final class Options {
         d.put("threads", "1");
         d.put("standbys", "0");
         d.put("optimize", "false");
+        d.put("in-memory", "false"); // instead of RocksDB
         d.put("http-port", "0");
         d.put("commit-interval-ms", "100");
         d.put("auto-offset-reset", "earliest");
@@ -42,6 +43,8 @@ final class Options {
         d.put("clean-up", "false"); // KafkaStreams#cleanUp before the start
         d.put("leave-on-close", "false"); // a classic member normally stays until its session times out
         d.put("purge-interval-ms", "30000"); // of consumed repartition records
+        d.put("topology", "orders"); // or catalogue
+        d.put("catalogue", ""); // what the names of the catalogue's own topics end in
         d.put("orders", "orders");
         d.put("customers", "customers");
         d.put("regions", "regions");

@@ -18,7 +18,7 @@ import org.apache.kafka.streams.errors.InvalidStateStoreException;
 /**
  * The query endpoint an operator's application would have.
  *
- * <p>{@code /health}, {@code /topology}, {@code /store/STORE/KEY}, {@code /store/per-minute/KEY?start=MS},
+ * <p>{@code /health}, {@code /topology}, {@code /metadata}, {@code /store/STORE/KEY}, {@code /store/per-minute/KEY?start=MS},
  * {@code /sum/STORE}, {@code /all/STORE}. 404: no such key. 503: the store is not ready to answer.
  */
 final class QueryServer implements AutoCloseable {
@@ -73,6 +73,7 @@ final class QueryServer implements AutoCloseable {
         return switch (what) {
             case "health" -> health();
             case "topology" -> new Answer(200, topology);
+            case "metadata" -> new Answer(200, Metadata.of(all.get(0)));
             case "sum" -> found(stores.sum(path[2]));
             case "all" -> found(stores.all(path[2]));
             case "store" -> found(stores.one(path[2], path[3], start(uri)));

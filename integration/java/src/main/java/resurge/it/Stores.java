@@ -129,7 +129,7 @@ final class Stores {
         return value instanceof Number ? value.toString() : quote(value.toString());
     }
 
-    private static String quote(String text) {
+    static String quote(String text) {
         StringBuilder out = new StringBuilder("\"");
         for (char c : text.toCharArray()) {
             if (c == '"' || c == '\\') {

@@ -1,0 +1,283 @@
+//go:build integration
+
+package integration
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// compare has one subtest for each kind of thing that a description says.
+func (d *described) compare(t *testing.T, got description, withText bool) {
+	t.Helper()
+	t.Run("Topics", func(t *testing.T) { d.compareTopics(t, got, withText) })
+	t.Run("InternalKinds", func(t *testing.T) { d.compareInternalKinds(t, got) })
+	t.Run("Outputs", func(t *testing.T) { d.compareOutputs(t, got, withText) })
+	t.Run("Stores", func(t *testing.T) { d.compareStores(t, got) })
+	t.Run("TableSources", func(t *testing.T) { d.compareTableSources(t, got, withText) })
+	t.Run("Offsets", func(t *testing.T) { d.compareOffsets(t, got) })
+	t.Run("Tasks", func(t *testing.T) { d.compareTasks(t, got) })
+	t.Run("Members", func(t *testing.T) { d.compareMembers(t, got) })
+}
+
+// requireSame compares two sets of lines and names those that only one has.
+func requireSame(t *testing.T, what string, truth, described []string) {
+	t.Helper()
+	type line struct{ text, mark string }
+	var diff []line
+	for _, text := range truth {
+		if !slices.Contains(described, text) {
+			diff = append(diff, line{text, "-"})
+		}
+	}
+	for _, text := range described {
+		if !slices.Contains(truth, text) {
+			diff = append(diff, line{text, "+"})
+		}
+	}
+	slices.SortFunc(diff, func(a, b line) int { return strings.Compare(a.text+a.mark, b.text+b.mark) })
+	if len(diff) > 0 {
+		var lines strings.Builder
+		for _, l := range diff {
+			fmt.Fprintf(&lines, "\n\t%s %s", l.mark, l.text)
+		}
+		t.Errorf("%s: %d true, %d described (-true +described):%s", what, len(truth), len(described), lines.String())
+	}
+	if once := slices.Compact(sorted(described)); len(once) != len(described) {
+		t.Errorf("%s: %d described, of which %d are the same twice", what, len(described), len(described)-len(once))
+	}
+}
+
+func (d *described) compareTopics(t *testing.T, got description, withText bool) {
+	t.Helper()
+	var want, have []string
+	for _, name := range d.inputs {
+		want = append(want, name+" input")
+	}
+	for short, name := range d.internal {
+		role := "repartition"
+		if strings.HasSuffix(short, "-changelog") {
+			role = "changelog"
+		}
+		want = append(want, name+" "+role+", owned")
+	}
+	if withText {
+		for _, name := range d.text.globals {
+			want = append(want, name+" global")
+		}
+	}
+	for _, topic := range got.Topics {
+		line := topic.Name + " " + topic.Role
+		switch topic.Role {
+		case "output":
+			continue // compareOutputs
+		case "input", "global": // whether these are owned makes no difference
+		default:
+			if topic.Owned {
+				line += ", owned"
+			}
+		}
+		have = append(have, line)
+		if len(topic.Evidence) == 0 {
+			t.Errorf("topic %s is said to be %s without evidence", topic.Name, topic.Role)
+		}
+	}
+	requireSame(t, "topics", want, have)
+}
+
+func (d *described) compareInternalKinds(t *testing.T, got description) {
+	t.Helper()
+	var want, have []string
+	for short, name := range d.internal {
+		want = append(want, name+" "+internalKind(short))
+	}
+	for _, topic := range got.Topics {
+		if topic.InternalKind != "" {
+			have = append(have, topic.Name+" "+topic.InternalKind)
+		}
+	}
+	requireSame(t, "internal kinds", want, have)
+}
+
+// internalKind goes by the forms that Streams gives its topics' names.
+func internalKind(short string) string {
+	switch {
+	case strings.HasSuffix(short, "-changelog"):
+		return "changelog"
+	case strings.HasSuffix(short, "-repartition"):
+		return "repartition"
+	case strings.Contains(short, "SUBSCRIPTION-REGISTRATION-"), strings.HasSuffix(short, "-subscription-registration-topic"):
+		return "fk-registration"
+	case strings.Contains(short, "SUBSCRIPTION-RESPONSE-"), strings.HasSuffix(short, "-subscription-response-topic"):
+		return "fk-response"
+	}
+	return "unknown"
+}
+
+// compareOutputs: the text names those that it can, the producers of an exactly-once application lead to all.
+func (d *described) compareOutputs(t *testing.T, got description, withText bool) {
+	t.Helper()
+	named, routed := d.outputs()
+	possible := append(slices.Clone(named), routed...)
+	var required, have []string
+	if withText {
+		required = named
+	}
+	if d.guarantee == exactlyOnce {
+		required = possible
+	}
+	for _, topic := range got.Topics {
+		if topic.Role == "output" {
+			have = append(have, topic.Name)
+		}
+	}
+	for _, name := range required {
+		if !slices.Contains(have, name) {
+			t.Errorf("output %s is not among %v", name, have)
+		}
+	}
+	for _, name := range have {
+		if !slices.Contains(possible, name) {
+			t.Errorf("%s is said to be an output, which it is not", name)
+		}
+	}
+}
+
+func (d *described) compareStores(t *testing.T, got description) {
+	t.Helper()
+	var want, have []string
+	for store, kind := range d.changelogKinds(t) {
+		want = append(want, store+" "+kind)
+	}
+	for _, topic := range got.Topics {
+		if topic.Role == "changelog" {
+			have = append(have, topic.Store+" "+topic.StoreKind)
+		}
+	}
+	requireSame(t, "stores", want, have)
+}
+
+// compareTableSources: a streams group says which they are, the text lets them be found; else nothing may be claimed
+// that is wrong.
+func (d *described) compareTableSources(t *testing.T, got description, withText bool) {
+	t.Helper()
+	want := d.tableSources()
+	if d.optimize != (len(want) > 0) {
+		t.Fatalf("optimised is %t, tables without changelogs: %v", d.optimize, want)
+	}
+	var have []string
+	for _, topic := range got.Topics {
+		if topic.TableSource {
+			have = append(have, topic.Name)
+		}
+	}
+	slices.Sort(have)
+	if d.protocol == streamsGroup || withText {
+		requireSame(t, "table sources", want, have)
+		return
+	}
+	for _, name := range have {
+		if !slices.Contains(want, name) {
+			t.Errorf("%s is said to be its table's changelog, which it is not", name)
+		}
+	}
+}
+
+// compareOffsets compares the numbers with the cluster's, and the partition times with what was produced.
+func (d *described) compareOffsets(t *testing.T, got description) {
+	t.Helper()
+	for _, topic := range got.Topics {
+		want, ok := d.now.Topics[topic.Name]
+		if !ok || len(topic.Partitions) != len(want.Ends) {
+			t.Errorf("topic %s has %d partitions, want %d", topic.Name, len(topic.Partitions), len(want.Ends))
+			continue
+		}
+		commits := d.now.Groups[d.app.opts.id].Offsets[topic.Name]
+		newest := int64(-1)
+		for _, p := range topic.Partitions {
+			d.compareOffset(t, topic.Name, p, want)
+			commit, committed := commits[p.Partition]
+			if committed != (p.Committed != nil) {
+				t.Errorf("%s-%d: committed is %v, want %v", topic.Name, p.Partition, p.Committed, commits)
+				continue
+			}
+			if !committed {
+				continue
+			}
+			if p.Committed.Offset != commit.At || p.Lag == nil || *p.Lag != want.Ends[p.Partition]-commit.At {
+				t.Errorf("%s-%d: committed %+v, lag %v, want %d of %d", topic.Name, p.Partition, *p.Committed, p.Lag, commit.At, want.Ends[p.Partition])
+			}
+			if p.Committed.PartitionTime != nil {
+				newest = max(newest, *p.Committed.PartitionTime)
+			}
+		}
+		if at, ok := d.newest[topic.Name]; ok && topic.Role == "input" && newest != at.UnixMilli() {
+			t.Errorf("%s: newest partition time %d, want %d", topic.Name, newest, at.UnixMilli())
+		}
+	}
+}
+
+func (d *described) compareOffset(t *testing.T, topic string, p partitionDescription, want topicSnapshot) {
+	t.Helper()
+	for _, c := range []struct {
+		what string
+		have *int64
+		want int64
+	}{{"start", p.Start, want.Starts[p.Partition]}, {"end", p.End, want.Ends[p.Partition]}, {"stable", p.Stable, want.Ends[p.Partition]}} {
+		if c.have == nil || *c.have != c.want {
+			t.Errorf("%s-%d: %s is %v, want %d", topic, p.Partition, c.what, c.have, c.want)
+		}
+	}
+}
+
+// clients maps the members' IDs to their client IDs, which the application knows.
+func (got description) clients() map[string]string {
+	found := map[string]string{}
+	for _, m := range got.Group.Members {
+		found[m.ID] = m.ClientID
+	}
+	return found
+}
+
+func (d *described) compareTasks(t *testing.T, got description) {
+	t.Helper()
+	clients := got.clients()
+	named := func(members []string) []string {
+		var found []string
+		for _, id := range members {
+			found = append(found, clients[id])
+		}
+		return found
+	}
+	var want, have []string
+	for id, task := range d.assigned.Tasks {
+		want = append(want, id+" "+task.String())
+	}
+	for _, task := range got.Tasks {
+		if task.Task != fmt.Sprintf("%d_%d", task.Subtopology, task.Partition) {
+			t.Errorf("task %s is of subtopology %d and partition %d", task.Task, task.Subtopology, task.Partition)
+		}
+		if len(task.Warmup) > 0 {
+			t.Errorf("task %s has warm-ups %v", task.Task, task.Warmup)
+		}
+		have = append(have, task.Task+" "+taskTruth{task.Sources, named(task.Active), named(task.Standby)}.String())
+	}
+	requireSame(t, "tasks", want, have)
+}
+
+func (d *described) compareMembers(t *testing.T, got description) {
+	t.Helper()
+	var want, have []string
+	for client, m := range d.assigned.Members {
+		want = append(want, client+" "+m.String())
+	}
+	for _, m := range got.Group.Members {
+		have = append(have, m.ClientID+" "+memberTruth{m.ProcessID, m.Endpoint, m.Active, m.Standby}.String())
+		if !strings.Contains(m.Host, "127.0.0.1") {
+			t.Errorf("member %s is on host %q", m.ClientID, m.Host)
+		}
+	}
+	requireSame(t, "members", want, have)
+}

@@ -1,0 +1,225 @@
+//go:build integration
+
+package integration
+
+import (
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// text is what the application's own Topology#describe() says, read here without the help of the code under test.
+type text struct {
+	whole    string
+	sources  []string // topics and, undecorated, repartition topics
+	patterns []*regexp.Regexp
+	sinks    []string
+	globals  []string
+	stateful []string // subtopologies with stores
+}
+
+var (
+	partLine   = regexp.MustCompile(`Sub-topology: (\d+)( for global store)?`)
+	sourceLine = regexp.MustCompile(`Source: \S+ \(topics: (?:\[(.+)\]|(.+))\)$`)
+	sinkLine   = regexp.MustCompile(`Sink: \S+ \(topic: (.+)\)$`)
+	storesLine = regexp.MustCompile(`\(stores: \[.+\]\)$`)
+)
+
+// topologyText asks the application.
+func (a *app) topologyText(t *testing.T) text {
+	t.Helper()
+	status, body, err := get(a.url("/topology"))
+	if err != nil || status != http.StatusOK {
+		t.Fatalf("topology of %s: %d, %v", a.opts.id, status, err)
+	}
+	found := text{whole: body}
+	var part string
+	var global bool
+	for _, line := range strings.Split(body, "\n") {
+		if m := partLine.FindStringSubmatch(line); m != nil {
+			part, global = m[1], m[2] != ""
+		}
+		if m := sinkLine.FindStringSubmatch(line); m != nil {
+			found.sinks = append(found.sinks, m[1])
+		}
+		if storesLine.MatchString(line) && !global && !slices.Contains(found.stateful, part) {
+			found.stateful = append(found.stateful, part)
+		}
+		m := sourceLine.FindStringSubmatch(line)
+		switch {
+		case m == nil:
+		case m[2] != "":
+			found.patterns = append(found.patterns, regexp.MustCompile("^(?:"+m[2]+")$"))
+		case global:
+			found.globals = append(found.globals, strings.Split(m[1], ", ")...)
+		default:
+			found.sources = append(found.sources, strings.Split(m[1], ", ")...)
+		}
+	}
+	return found
+}
+
+var update = flag.Bool("update", false, "rewrite the topology texts in testdata")
+
+// savedTexts are kept as examples for tests that have no application.
+var savedTexts = map[string]string{"plain": "catalogue.txt", "once": "catalogue-optimized.txt", "grouponce": "catalogue-group.txt"}
+
+var lambdaAddress = regexp.MustCompile(`Lambda\$\d+/0x[0-9a-f]+@[0-9a-f]+`)
+
+// requireSavedText compares the text with the one in testdata, in which the application is called shop.
+func (d *described) requireSavedText(t *testing.T) {
+	t.Helper()
+	name, ok := savedTexts[d.name]
+	if !ok {
+		return
+	}
+	got := strings.ReplaceAll(d.text.whole, d.app.opts.id, "shop")
+	got = lambdaAddress.ReplaceAllString(got, `Lambda$$33/0x00007f8ef4026890@4eb7f003`)
+	file := filepath.Join("testdata", name)
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	saved, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(saved), got); diff != "" {
+		t.Errorf("%s has changed: -update writes it anew (-saved +now):\n%s", file, diff)
+	}
+}
+
+// metadata is what KafkaStreams says of its threads and of all instances.
+type metadata struct {
+	Threads []struct {
+		Consumer  string         `json:"consumer"`
+		Producers []string       `json:"producers"`
+		Active    []taskMetadata `json:"active"`
+		Standby   []taskMetadata `json:"standby"`
+	} `json:"threads"`
+	Clients []struct {
+		Host              string   `json:"host"`
+		Stores            []string `json:"stores"`
+		Partitions        []string `json:"partitions"`
+		StandbyStores     []string `json:"standby_stores"`
+		StandbyPartitions []string `json:"standby_partitions"`
+	} `json:"clients"`
+}
+
+type taskMetadata struct {
+	ID         string   `json:"id"`
+	Partitions []string `json:"partitions"`
+}
+
+func (a *app) metadata() (metadata, error) {
+	status, body, err := get(a.url("/metadata"))
+	if err != nil {
+		return metadata{}, err
+	}
+	if status != http.StatusOK {
+		return metadata{}, fmt.Errorf("metadata of %s: %d %s", a.opts.id, status, body)
+	}
+	var m metadata
+	err = json.Unmarshal([]byte(body), &m)
+	return m, err
+}
+
+// taskTruth is one task: what it reads, and the client IDs of the threads that have it.
+type taskTruth struct {
+	Sources         []string
+	Active, Standby []string
+}
+
+func (task taskTruth) String() string {
+	return fmt.Sprintf("reads %q, active %q, standby %q", sorted(task.Sources), sorted(task.Active), sorted(task.Standby))
+}
+
+func sorted(texts []string) []string { return slices.Sorted(slices.Values(texts)) }
+
+// memberTruth is one thread, which is one member of the group.
+type memberTruth struct {
+	ProcessID, Endpoint string
+	Active, Standby     []string
+}
+
+func (m memberTruth) String() string {
+	return fmt.Sprintf("process %s, endpoint %s, active %q, standby %q", m.ProcessID, m.Endpoint, sorted(m.Active), sorted(m.Standby))
+}
+
+// assignment is who has which task, by task and by client ID.
+type assignment struct {
+	Tasks   map[string]taskTruth
+	Members map[string]memberTruth
+}
+
+// assignmentOf asks every instance.
+func assignmentOf(instances []*app) (assignment, error) {
+	found := assignment{Tasks: map[string]taskTruth{}, Members: map[string]memberTruth{}}
+	for _, a := range instances {
+		m, err := a.metadata()
+		if err != nil {
+			return found, err
+		}
+		for _, thread := range m.Threads {
+			member := memberTruth{ProcessID: a.processID(thread.Consumer), Endpoint: a.host()}
+			for _, task := range thread.Active {
+				at := found.Tasks[task.ID]
+				at.Sources = append(at.Sources, task.Partitions...)
+				at.Active = append(at.Active, thread.Consumer)
+				found.Tasks[task.ID] = at
+				member.Active = append(member.Active, task.ID)
+			}
+			for _, task := range thread.Standby {
+				at := found.Tasks[task.ID]
+				at.Standby = append(at.Standby, thread.Consumer)
+				found.Tasks[task.ID] = at
+				member.Standby = append(member.Standby, task.ID)
+			}
+			found.Members[thread.Consumer] = member
+		}
+	}
+	return found, nil
+}
+
+// processID is the UUID in "<application>-<UUID>-StreamThread-<n>-consumer".
+func (a *app) processID(consumer string) string {
+	id, _, _ := strings.Cut(strings.TrimPrefix(consumer, a.opts.id+"-"), "-StreamThread-")
+	return id
+}
+
+// complete says what is missing in an assignment: every partition has to be read by one active task, and every task
+// with state to have its standbys.
+func (got assignment) complete(partitions, stateful []string, standbys int) string {
+	var read []string
+	for _, id := range slices.Sorted(maps.Keys(got.Tasks)) {
+		task := got.Tasks[id]
+		part, _, _ := strings.Cut(id, "_")
+		want := standbys
+		if !slices.Contains(stateful, part) {
+			want = 0
+		}
+		if len(task.Active) != 1 || len(task.Standby) != want {
+			return fmt.Sprintf("task %s: %d active, %d standby", id, len(task.Active), len(task.Standby))
+		}
+		read = append(read, task.Sources...)
+	}
+	slices.Sort(read)
+	if !slices.Equal(read, partitions) {
+		return fmt.Sprintf("tasks read %v, want %v", read, partitions)
+	}
+	return ""
+}
