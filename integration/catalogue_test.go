@@ -16,8 +16,6 @@ type shape struct {
 	tables map[string]string // the source topic of each table: its store
 	routed []string          // outputs that code chooses record by record
 	kinds  map[string]string // the store kind of each changelog that may be there
-	// unlogged are stores without a changelog whatever the configuration.
-	unlogged []string
 }
 
 // newCatalogue makes the topics of an application that runs Catalogue.java, which explains them.
@@ -25,21 +23,15 @@ func newCatalogue(t *testing.T, b *broker, opts appOptions) (*app, shape) {
 	t.Helper()
 	topic := func(what string) string { return what + "." + opts.id }
 	create := func(partitions int32, whats ...string) {
-		var names []string
-		for _, what := range whats {
-			names = append(names, topic(what))
+		for i, what := range whats {
+			whats[i] = topic(what)
 		}
-		b.createTopics(t, partitions, nil, names...)
-		opts.more = append(opts.more, names...)
+		b.createTopics(t, partitions, nil, whats...)
+		opts.more = append(opts.more, whats...)
 	}
-	create(2, "events", "clicks", "items", "profiles", "badges", "prices", "notes",
+	create(2, "events", "clicks", "items", "profiles", "badges", "prices", "notes", "audit.login", "audit.logout",
 		"finals", "hourly", "noted", "routed-p0", "routed-p1", "routed-p2")
 	create(1, "regions", "zones")
-	for _, kind := range []string{"login", "logout"} { // the pattern's
-		name := topic("audit") + "." + kind
-		b.createTopics(t, 2, nil, name)
-		opts.more = append(opts.more, name)
-	}
 	opts.flags = maps.Clone(opts.flags)
 	opts.flags["topology"], opts.flags["catalogue"] = "catalogue", opts.id
 	s := shape{
@@ -49,9 +41,8 @@ func newCatalogue(t *testing.T, b *broker, opts appOptions) (*app, shape) {
 			topic("badges"):   topic("badges") + "-STATE-STORE-0000000072",
 			topic("prices"):   "prices-versioned",
 		},
-		routed:   []string{topic("routed-p0"), topic("routed-p1"), topic("routed-p2")},
-		unlogged: []string{"scratch"},
-		kinds:    maps.Clone(catalogueKinds),
+		routed: []string{topic("routed-p0"), topic("routed-p1"), topic("routed-p2")},
+		kinds:  maps.Clone(catalogueKinds),
 	}
 	for _, store := range s.tables {
 		if _, ok := s.kinds[store]; !ok {
@@ -119,8 +110,8 @@ func (a *app) produceCatalogue() map[string]time.Time {
 		add(topic("items"), "item-"+key, fmt.Sprintf("u%d", i%10), i)
 		add(topic("prices"), key, fmt.Sprint(i), i)
 		add(topic("notes"), key, "a note", i)
-		add(topic("audit")+".login", key, "in", i)
-		add(topic("audit")+".logout", key, "out", i+1)
+		add(topic("audit.login"), key, "in", i)
+		add(topic("audit.logout"), key, "out", i+1)
 	}
 	for i := range 10 {
 		add(topic("profiles"), fmt.Sprintf("u%d", i), fmt.Sprintf("p%d-name", i%3), i)

@@ -52,7 +52,7 @@ func requireSame(t *testing.T, what string, truth, described []string) {
 
 func (d *described) compareTopics(t *testing.T, got description, withText bool) {
 	t.Helper()
-	var want, have []string
+	want, have := make([]string, 0, len(d.inputs)+len(d.internal)), make([]string, 0, len(got.Topics))
 	for _, name := range d.inputs {
 		want = append(want, name+" input")
 	}
@@ -89,7 +89,7 @@ func (d *described) compareTopics(t *testing.T, got description, withText bool) 
 
 func (d *described) compareInternalKinds(t *testing.T, got description) {
 	t.Helper()
-	var want, have []string
+	want, have := make([]string, 0, len(d.internal)), make([]string, 0, len(got.Topics))
 	for short, name := range d.internal {
 		want = append(want, name+" "+internalKind(short))
 	}
@@ -147,7 +147,7 @@ func (d *described) compareOutputs(t *testing.T, got description, withText bool)
 
 func (d *described) compareStores(t *testing.T, got description) {
 	t.Helper()
-	var want, have []string
+	want, have := make([]string, 0, len(d.shape.kinds)), make([]string, 0, len(got.Topics))
 	for store, kind := range d.changelogKinds(t) {
 		want = append(want, store+" "+kind)
 	}
@@ -245,13 +245,13 @@ func (d *described) compareTasks(t *testing.T, got description) {
 	t.Helper()
 	clients := got.clients()
 	named := func(members []string) []string {
-		var found []string
+		found := make([]string, 0, len(members))
 		for _, id := range members {
 			found = append(found, clients[id])
 		}
 		return found
 	}
-	var want, have []string
+	want, have := make([]string, 0, len(d.assigned.Tasks)), make([]string, 0, len(got.Tasks))
 	for id, task := range d.assigned.Tasks {
 		want = append(want, id+" "+task.String())
 	}
@@ -269,7 +269,7 @@ func (d *described) compareTasks(t *testing.T, got description) {
 
 func (d *described) compareMembers(t *testing.T, got description) {
 	t.Helper()
-	var want, have []string
+	want, have := make([]string, 0, len(d.assigned.Members)), make([]string, 0, len(got.Group.Members))
 	for client, m := range d.assigned.Members {
 		want = append(want, client+" "+m.String())
 	}

@@ -45,7 +45,7 @@ func (a *app) topologyText(t *testing.T) text {
 	found := text{whole: body}
 	var part string
 	var global bool
-	for _, line := range strings.Split(body, "\n") {
+	for line := range strings.SplitSeq(body, "\n") {
 		if m := partLine.FindStringSubmatch(line); m != nil {
 			part, global = m[1], m[2] != ""
 		}

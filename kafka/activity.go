@@ -68,7 +68,7 @@ func readCommitNote(group string, key, value []byte) (groupNote, bool) {
 	if !knownValue(value) || v.ReadFrom(value) != nil || v.CommitTimestamp < 0 {
 		return groupNote{}, false
 	}
-	note.at = time.UnixMilli(v.CommitTimestamp)
+	note.at = time.UnixMilli(v.CommitTimestamp).UTC()
 	return note, true
 }
 
@@ -87,7 +87,7 @@ func readStateNote(group string, key, value []byte) (groupNote, bool) {
 	var note groupNote
 	// Without a protocol type nobody was ever a member.
 	if len(v.Members) == 0 && v.ProtocolType != "" && v.CurrentStateTimestamp > 0 {
-		note.emptied = time.UnixMilli(v.CurrentStateTimestamp)
+		note.emptied = time.UnixMilli(v.CurrentStateTimestamp).UTC()
 	}
 	return note, true
 }
@@ -115,7 +115,7 @@ func newActivityFold(group string) *activityFold {
 // record takes one record of the window.
 func (f *activityFold) record(key, value []byte, at time.Time) {
 	if f.windowSince.IsZero() || at.Before(f.windowSince) {
-		f.windowSince = at
+		f.windowSince = at.UTC()
 	}
 	note, ok := readGroupNote(f.group, key, value)
 	switch {

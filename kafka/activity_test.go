@@ -24,8 +24,8 @@ func commitValue(version int16, at int64) []byte {
 	return v.AppendTo(nil)
 }
 
-func stateKey(group string) []byte {
-	k := kmsg.GroupMetadataKey{Version: 2, Group: group}
+func stateKey() []byte {
+	k := kmsg.GroupMetadataKey{Version: 2, Group: "shop"}
 	return k.AppendTo(nil)
 }
 
@@ -82,14 +82,14 @@ func TestReadGroupNote(t *testing.T) {
 		"newer commit":          {commitKey("shop", "in", 2), commitValue(9, 1), groupNote{}, false},
 		"cut commit":            {commitKey("shop", "in", 2), commitValue(3, 1)[:9], groupNote{}, false},
 		"cut key":               {commitKey("shop", "in", 2)[:7], commitValue(3, 1), groupNote{}, false},
-		"empty":                 {stateKey("shop"), stateValue("consumer", at.UnixMilli()), groupNote{emptied: at}, true},
-		"with members":          {stateKey("shop"), stateValue("consumer", at.UnixMilli(), "m1"), groupNote{}, true},
-		"never had members":     {stateKey("shop"), stateValue("", at.UnixMilli()), groupNote{}, true},
-		"deleted group":         {stateKey("shop"), nil, groupNote{gone: true}, true},
+		"empty":                 {stateKey(), stateValue("consumer", at.UnixMilli()), groupNote{emptied: at}, true},
+		"with members":          {stateKey(), stateValue("consumer", at.UnixMilli(), "m1"), groupNote{}, true},
+		"never had members":     {stateKey(), stateValue("", at.UnixMilli()), groupNote{}, true},
+		"deleted group":         {stateKey(), nil, groupNote{gone: true}, true},
 		"streams group's key":   {[]byte{0, 17, 0, 4, 's', 'h', 'o', 'p'}, []byte{0, 0}, groupNote{}, false},
 		"negative version":      {[]byte{0xff, 0xff}, nil, groupNote{}, false},
 		"nothing":               {nil, nil, groupNote{}, false},
-		"huge count of members": {stateKey("shop"), append(stateValue("consumer", 1)[:28], 0x7f, 0xff, 0xff, 0xff), groupNote{}, false},
+		"huge count of members": {stateKey(), append(stateValue("consumer", 1)[:28], 0x7f, 0xff, 0xff, 0xff), groupNote{}, false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, ok := readGroupNote("shop", c.key, c.value)
@@ -103,7 +103,7 @@ func TestReadGroupNote(t *testing.T) {
 func FuzzReadGroupNote(f *testing.F) {
 	f.Add(commitKey("shop", "in", 2), commitValue(3, 1))
 	f.Add(commitKey("shop", "in", 2), commitValue(4, 1))
-	f.Add(stateKey("shop"), stateValue("consumer", 1, "m1"))
+	f.Add(stateKey(), stateValue("consumer", 1, "m1"))
 	f.Add([]byte{0, 17}, []byte{0, 0})
 	f.Fuzz(func(t *testing.T, key, value []byte) {
 		note, ok := readGroupNote("shop", key, value)
@@ -117,14 +117,14 @@ func FuzzReadGroupNote(f *testing.F) {
 }
 
 // offsetsLog is a stand-in for the topic __consumer_offsets of one partition.
-func offsetsLog(t *testing.T, f *kfake.Cluster, opts ...kgo.Opt) func(key, value []byte, at int64) {
+func offsetsLog(t *testing.T, f *kfake.Cluster) func(key, value []byte, at int64) {
 	t.Helper()
 	if f.TopicInfo(offsetsTopic) == nil {
 		if err := f.CreateTopic(offsetsTopic, 1, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	cl := client(t, f, opts...)
+	cl := client(t, f)
 	return func(key, value []byte, at int64) {
 		t.Helper()
 		rec := &kgo.Record{Topic: offsetsTopic, Key: key, Value: value, Timestamp: time.UnixMilli(at)}
@@ -137,7 +137,7 @@ func offsetsLog(t *testing.T, f *kfake.Cluster, opts ...kgo.Opt) func(key, value
 func TestActivity(t *testing.T) {
 	f := fake(t)
 	write := offsetsLog(t, f)
-	write(stateKey("shop"), stateValue("consumer", 900, "m1"), 900)
+	write(stateKey(), stateValue("consumer", 900, "m1"), 900)
 	write(commitKey("shop", "in", 0), commitValue(3, 1000), 1000)
 	write(commitKey("shop", "in", 1), commitValue(3, 2000), 2000)
 	write(commitKey("shop", "in", 0), commitValue(3, 3000), 3000)
@@ -145,7 +145,7 @@ func TestActivity(t *testing.T) {
 	write(commitKey("shop", "gone", 0), nil, 3600)
 	write(commitKey("other", "in", 0), commitValue(3, 9000), 9000)
 	write([]byte{0, 3, 1}, []byte{1, 2, 3}, 9000)
-	write(stateKey("shop"), stateValue("consumer", 4000), 4000)
+	write(stateKey(), stateValue("consumer", 4000), 4000)
 	c, _ := dial(t, f)
 	got, err := c.Reader().Activity(t.Context(), "shop")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 )
 
 func listed(p streams.GroupProtocol, ids ...string) []streams.GroupListing {
-	var out []streams.GroupListing
+	out := make([]streams.GroupListing, 0, len(ids))
 	for _, id := range ids {
 		out = append(out, streams.GroupListing{ID: id, Protocol: p})
 	}
@@ -27,7 +27,7 @@ func listed(p streams.GroupProtocol, ids ...string) []streams.GroupListing {
 func manyGroups(t *testing.T, f *kfake.Cluster, n int) []string {
 	t.Helper()
 	cl := client(t, f)
-	var ids []string
+	ids := make([]string, 0, n)
 	for i := range n {
 		req := kmsg.NewPtrOffsetCommitRequest()
 		req.Version, req.Group, req.Generation = 9, fmt.Sprintf("g%03d", i), -1
@@ -161,7 +161,7 @@ func TestB14_EndsCostOneRequestPerLeader(t *testing.T) {
 	f := fake(t, kfake.SeedTopics(20, "a", "b"))
 	produce(t, client(t, f), "a", 7, "x", "y")
 	c, n := dial(t, f)
-	var asked []streams.TopicPartition
+	asked := make([]streams.TopicPartition, 0, 62)
 	for p := range int32(20) {
 		asked = append(asked, tp("a", p), tp("b", p), tp("a", p))
 	}
@@ -199,8 +199,7 @@ func TestB10_CrowdWithoutCommits(t *testing.T) {
 func TestCrowdFollowsItsCoordinators(t *testing.T) {
 	f := fake(t, kfake.SeedTopics(1, "in"))
 	ids := manyGroups(t, f, 30)
-	var all []kmsg.StreamsGroupDescribeResponseGroup
-	var names []string
+	all, names := make([]kmsg.StreamsGroupDescribeResponseGroup, 0, 12), make([]string, 0, 12)
 	for i := range 12 {
 		g := streamsGroup()
 		g.Group = fmt.Sprintf("app%d", i)

@@ -154,7 +154,7 @@ func takeAssignment(m *streams.Member, b []byte, isStreams bool) error {
 	// Only the leader knows most troubles, and says them with the assignment.
 	m.Trouble = cmp.Or(m.Trouble, troubleOf(info.ErrorCode))
 	if at := info.NextRebalanceMillis; at > 0 && at != math.MaxInt64 { // 0: at once, which is over
-		m.NextRebalance = time.UnixMilli(at)
+		m.NextRebalance = time.UnixMilli(at).UTC()
 	}
 	tasks, err := streams.TaskPartitions(m.Assigned, info.Active)
 	if err != nil {

@@ -97,7 +97,7 @@ func TestWatermarksAndOffsetsAt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(map[streams.TopicPartition]streams.OffsetAt{tp("t", 0): {Offset: 2, Found: true}, tp("t", 1): {}}, at); d != "" {
+	if d := cmp.Diff(map[streams.TopicPartition]streams.OffsetAt{tp("t", 0): {Offset: 2, Found: true, Time: time.UnixMilli(3000).UTC()}, tp("t", 1): {}}, at); d != "" {
 		t.Error(d)
 	}
 	late, err := c.Reader().OffsetsAt(t.Context(), time.UnixMilli(9999), "t")
@@ -111,7 +111,7 @@ func TestWatermarksAndOffsetsAt(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := early[tp("t", 0)]; got != (streams.OffsetAt{Offset: 1, Found: true}) {
+	if got := early[tp("t", 0)]; got != (streams.OffsetAt{Offset: 1, Found: true, Time: time.UnixMilli(2000).UTC()}) {
 		t.Errorf("before 1970: %+v, want the first record", got)
 	}
 }

@@ -92,7 +92,7 @@ func producersOf(tp streams.TopicPartition, p kmsg.DescribeProducersResponseTopi
 	for _, a := range p.ActiveProducers {
 		producer := streams.Producer{ID: a.ProducerID, Epoch: a.ProducerEpoch, TransactionStart: max(a.CurrentTxnStartOffset, -1)}
 		if a.LastTimestamp >= 0 {
-			producer.Last = time.UnixMilli(a.LastTimestamp)
+			producer.Last = time.UnixMilli(a.LastTimestamp).UTC()
 		}
 		out.Active = append(out.Active, producer)
 	}

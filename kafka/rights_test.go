@@ -30,7 +30,7 @@ func principal(t *testing.T, acls []kfake.ACL, opts ...kfake.Opt) (*kfake.Cluste
 }
 
 func grant(resource kmsg.ACLResourceType, name string, ops ...kmsg.ACLOperation) []kfake.ACL {
-	var out []kfake.ACL
+	out := make([]kfake.ACL, 0, len(ops))
 	for _, op := range ops {
 		out = append(out, kfake.ACL{Resource: resource, Name: name, Pattern: kmsg.ACLResourcePatternTypeLiteral, Operation: op, Allow: true})
 	}

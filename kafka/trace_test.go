@@ -137,7 +137,7 @@ func TestB15_NewestSkipsWhatCannotBeRead(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var values []string
+	values := make([]string, 0, 3)
 	for _, r := range got["a"] {
 		values = append(values, string(r.Value))
 	}

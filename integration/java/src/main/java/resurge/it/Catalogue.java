@@ -167,8 +167,8 @@ final class Catalogue {
     /** Topics chosen by a pattern, which the streams protocol does not support (4.4): a list there. */
     private void audits(boolean pattern) {
         KStream<String, String> audits = pattern
-            ? builder.stream(Pattern.compile(Pattern.quote(topic("audit")) + "\\..+"), STRINGS)
-            : builder.stream(List.of(topic("audit") + ".login", topic("audit") + ".logout"), STRINGS);
+            ? builder.stream(Pattern.compile("audit\\.[a-z]+" + Pattern.quote("." + suffix)), STRINGS)
+            : builder.stream(List.of(topic("audit.login"), topic("audit.logout")), STRINGS);
         audits.groupByKey().count(Materialized.as("audits"));
     }
 
