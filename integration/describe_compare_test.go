@@ -5,8 +5,10 @@ package integration
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 )
 
 // compare has one subtest for each kind of thing that a description says.
@@ -185,51 +187,60 @@ func (d *described) compareTableSources(t *testing.T, got description, withText 
 	}
 }
 
-// compareOffsets compares the numbers with the cluster's, and the partition times with what was produced.
+// compareOffsets compares the numbers with the cluster's, the partition times with what was produced, and who reads a
+// partition with who has its task.
 func (d *described) compareOffsets(t *testing.T, got description) {
 	t.Helper()
+	clients, readers := got.clients(), d.assigned.readers()
 	for _, topic := range got.Topics {
 		want, ok := d.now.Topics[topic.Name]
 		if !ok || len(topic.Partitions) != len(want.Ends) {
 			t.Errorf("topic %s has %d partitions, want %d", topic.Name, len(topic.Partitions), len(want.Ends))
 			continue
 		}
-		commits := d.now.Groups[d.app.opts.id].Offsets[topic.Name]
-		newest := int64(-1)
+		var newest time.Time
 		for _, p := range topic.Partitions {
 			d.compareOffset(t, topic.Name, p, want)
-			commit, committed := commits[p.Partition]
-			if committed != (p.Committed != nil) {
-				t.Errorf("%s-%d: committed is %v, want %v", topic.Name, p.Partition, p.Committed, commits)
-				continue
+			if at := p.Streams.PartitionTime; at.After(newest) {
+				newest = at
 			}
-			if !committed {
-				continue
-			}
-			if p.Committed.Offset != commit.At || p.Lag == nil || *p.Lag != want.Ends[p.Partition]-commit.At {
-				t.Errorf("%s-%d: committed %+v, lag %v, want %d of %d", topic.Name, p.Partition, *p.Committed, p.Lag, commit.At, want.Ends[p.Partition])
-			}
-			if p.Committed.PartitionTime != nil {
-				newest = max(newest, *p.Committed.PartitionTime)
+			if reader := readers[fmt.Sprintf("%s-%d", topic.Name, p.Partition)]; clients[p.Owner] != reader {
+				t.Errorf("%s-%d: read by %q, want %q", topic.Name, p.Partition, clients[p.Owner], reader)
 			}
 		}
-		if at, ok := d.newest[topic.Name]; ok && topic.Role == "input" && newest != at.UnixMilli() {
-			t.Errorf("%s: newest partition time %d, want %d", topic.Name, newest, at.UnixMilli())
+		if at, ok := d.newest[topic.Name]; ok && topic.Role == "input" && !newest.Equal(at) {
+			t.Errorf("%s: newest partition time %v, want %v", topic.Name, newest, at)
 		}
 	}
 }
 
 func (d *described) compareOffset(t *testing.T, topic string, p partitionDescription, want topicSnapshot) {
 	t.Helper()
+	end := want.Ends[p.Partition]
 	for _, c := range []struct {
 		what string
 		have *int64
 		want int64
-	}{{"start", p.Start, want.Starts[p.Partition]}, {"end", p.End, want.Ends[p.Partition]}, {"stable", p.Stable, want.Ends[p.Partition]}} {
+	}{{"start", p.Start, want.Starts[p.Partition]}, {"end", p.End, end}, {"stable", p.Stable, end}} {
 		if c.have == nil || *c.have != c.want {
-			t.Errorf("%s-%d: %s is %v, want %d", topic, p.Partition, c.what, c.have, c.want)
+			t.Errorf("%s-%d: %s is %s, want %d", topic, p.Partition, c.what, number(c.have), c.want)
 		}
 	}
+	commit, committed := d.now.Groups[d.app.opts.id].Offsets[topic][p.Partition]
+	switch {
+	case !committed && p.Committed != nil, committed && p.Committed == nil:
+		t.Errorf("%s-%d: committed is %v, want %v", topic, p.Partition, p.Committed, commit)
+	case !committed:
+	case p.Committed.Offset != commit.At, p.Committed.Metadata != commit.Metadata, p.Lag == nil || *p.Lag != end-commit.At:
+		t.Errorf("%s-%d: committed %+v, lag %s, want %+v of %d", topic, p.Partition, *p.Committed, number(p.Lag), commit, end)
+	}
+}
+
+func number(n *int64) string {
+	if n == nil {
+		return "null"
+	}
+	return strconv.FormatInt(*n, 10)
 }
 
 // clients maps the members' IDs to their client IDs, which the application knows.
@@ -256,13 +267,14 @@ func (d *described) compareTasks(t *testing.T, got description) {
 		want = append(want, id+" "+task.String())
 	}
 	for _, task := range got.Tasks {
-		if task.Task != fmt.Sprintf("%d_%d", task.Subtopology, task.Partition) {
-			t.Errorf("task %s is of subtopology %d and partition %d", task.Task, task.Subtopology, task.Partition)
-		}
 		if len(task.Warmup) > 0 {
 			t.Errorf("task %s has warm-ups %v", task.Task, task.Warmup)
 		}
-		have = append(have, task.Task+" "+taskTruth{task.Sources, named(task.Active), named(task.Standby)}.String())
+		sources := make([]string, 0, len(task.Sources))
+		for _, s := range task.Sources {
+			sources = append(sources, fmt.Sprintf("%s-%d", s.Topic, s.Partition))
+		}
+		have = append(have, task.Task+" "+taskTruth{sources, named(task.Active), named(task.Standby)}.String())
 	}
 	requireSame(t, "tasks", want, have)
 }

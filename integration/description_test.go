@@ -5,6 +5,7 @@ package integration
 import (
 	"encoding/json"
 	"testing"
+	"time"
 )
 
 // description is the part of "describe --output json" that tests look at.
@@ -48,21 +49,25 @@ type partitionDescription struct {
 	End       *int64 `json:"end"`
 	Stable    *int64 `json:"stable"`
 	Committed *struct {
-		Offset        int64  `json:"offset"`
-		Metadata      string `json:"metadata"`
-		PartitionTime *int64 `json:"partition_time_ms"`
+		Offset   int64  `json:"offset"`
+		Metadata string `json:"metadata"`
 	} `json:"committed"`
-	Lag *int64 `json:"lag"`
+	Lag     *int64 `json:"lag"`
+	Streams struct {
+		PartitionTime time.Time `json:"partition_time"`
+	} `json:"streams"`
+	Owner string `json:"owner"` // a member ID
 }
 
 type taskDescription struct {
-	Task        string   `json:"task"`
-	Subtopology int32    `json:"subtopology"`
-	Partition   int32    `json:"partition"`
-	Sources     []string `json:"sources"`
-	Active      []string `json:"active"` // member IDs, as below
-	Standby     []string `json:"standby"`
-	Warmup      []string `json:"warmup"`
+	Task    string `json:"task"`
+	Sources []struct {
+		Topic     string `json:"topic"`
+		Partition int32  `json:"partition"`
+	} `json:"sources"`
+	Active  []string `json:"active"` // member IDs, as below
+	Standby []string `json:"standby"`
+	Warmup  []string `json:"warmup"`
 }
 
 func (c *console) describe(t *testing.T, app string, more ...string) description {

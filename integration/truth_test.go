@@ -166,6 +166,17 @@ type assignment struct {
 	Members map[string]memberTruth
 }
 
+// readers are the client IDs by partition read.
+func (got assignment) readers() map[string]string {
+	found := map[string]string{}
+	for _, task := range got.Tasks {
+		for _, source := range task.Sources {
+			found[source] = task.Active[0] // there is one: see complete
+		}
+	}
+	return found
+}
+
 // assignmentOf asks every instance.
 func assignmentOf(instances []*app) (assignment, error) {
 	found := assignment{Tasks: map[string]taskTruth{}, Members: map[string]memberTruth{}}

@@ -172,7 +172,7 @@ func TestActivityLooksBack(t *testing.T) {
 	cl := client(t, f)
 	others := func(n int, at int64) {
 		t.Helper()
-		var recs []*kgo.Record
+		recs := make([]*kgo.Record, 0, n)
 		for range n {
 			recs = append(recs, &kgo.Record{Topic: offsetsTopic, Key: commitKey("other", "in", 0), Value: commitValue(3, at), Timestamp: time.UnixMilli(at)})
 		}

@@ -280,6 +280,30 @@ func TestCrowdOnOldBrokers(t *testing.T) {
 	}
 }
 
+// TestB17_GroupsWithoutRights: what may not be described is neither empty nor
+// absent, and costs no further call of another type.
+func TestB17_GroupsWithoutRights(t *testing.T) {
+	f, r := principal(t, grant(kmsg.ACLResourceTypeGroup, "mine", kmsg.ACLOperationDescribe))
+	asked := f.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.FindCoordinator, kmsg.DescribeGroups}, Observe: true, Count: -1})
+	got, err := r.DescribeGroups(t.Context(), slices.Concat(listed(streams.ProtocolUnknown, "theirs"), listed(streams.ProtocolClassic, "mine", "others")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	wantFault(t, got[0].Fault, streams.FaultNotAllowed)
+	wantFault(t, got[2].Fault, streams.FaultNotAllowed)
+	if got[0].Empty() || got[2].Empty() || got[1].Fault != nil || got[1].Exists {
+		t.Errorf("got %+v", got)
+	}
+	if hint := got[2].Fault.Hint; hint != "this principal needs DESCRIBE on group others" || asked.Hits() > 5 {
+		t.Errorf("%q after %d requests", hint, asked.Hits())
+	}
+	commits, err := r.CommitsOf(t.Context(), []string{"mine", "theirs"})
+	if err != nil || commits["mine"].Fault != nil {
+		t.Errorf("got %+v %v", commits, err)
+	}
+	wantFault(t, commits["theirs"].Fault, streams.FaultNotAllowed)
+}
+
 func TestCrowdOfNobody(t *testing.T) {
 	c, n := dial(t, fake(t))
 	groups, err := c.Reader().DescribeGroups(t.Context(), nil)

@@ -108,15 +108,20 @@ func (r *Reader) describeByName(ctx context.Context, ids []string) map[string]st
 	for _, p := range groupTypes {
 		var rest []string
 		for id, d := range r.describeAll(ctx, open, p) {
-			if d.group != nil {
+			switch {
+			case d.group != nil:
 				out[id] = *d.group
 				continue
-			}
-			rest = append(rest, id)
-			// A broker that does not know the call has no group of that type.
-			if d.fault != nil && (d.fault.Kind != streams.FaultUnsupported || p == streams.ProtocolClassic) {
+			case d.fault == nil, d.fault.Kind == streams.FaultUnsupported && p != streams.ProtocolClassic:
+				// A broker that does not know the call has no group of that type.
+			case d.fault.Kind == streams.FaultUnreachable, d.fault.Kind == streams.FaultNotAllowed:
+				// The other calls go to the same coordinator and take the same right.
+				out[id] = streams.Group{ID: id, Coordinator: -1, Protocol: streams.ProtocolUnknown, Fault: d.fault}
+				continue
+			default:
 				faults[id] = cmp.Or(faults[id], d.fault)
 			}
+			rest = append(rest, id)
 		}
 		if open = rest; len(open) == 0 {
 			break

@@ -109,8 +109,9 @@ type Member struct {
 	// UserdataLatest the newest that it knows; 0 is not known.
 	Userdata       int32 `json:"userdata_version,omitempty"`
 	UserdataLatest int32 `json:"userdata_latest,omitempty"`
-	// Trouble is what a classic Streams member reported as wrong when it joined,
-	// such as incomplete source topic metadata; empty: nothing.
+	// Trouble is what a classic Streams member, or the leader that assigned its
+	// tasks, reported as wrong, such as incomplete source topic metadata; empty:
+	// nothing.
 	Trouble string `json:"trouble,omitempty"`
 	// ClassicInNew says that the member speaks the classic protocol in a group of
 	// a newer one: a rolling upgrade is under way.

@@ -3,7 +3,6 @@ package headless
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -83,84 +82,6 @@ func Apps(w io.Writer, s recovery.Survey) error {
 		p.f("? not known: %s\n", streams.Quote(g.Error()))
 	}
 	return p.err
-}
-
-// Describe prints one application: findings first, then its topics and members.
-func Describe(w io.Writer, inv recovery.Inventory, a recovery.Assessment) error {
-	p := &printer{w: w}
-	g := inv.Group
-	p.f("%s on cluster %s\ngroup: %s, %s protocol, %d %s\n\n", streams.Quote(inv.Application), streams.Quote(inv.Cluster.ID), groupState(g), g.Protocol, len(g.Members), plural(len(g.Members), "member"))
-	for _, f := range a.Findings {
-		p.f("  %-2s %-18s %s\n", levelMark(f.Level), streams.Quote(f.Name), streams.Quote(f.Detail))
-		if f.Advice != "" {
-			p.f("     %-18s %s\n", "", streams.Quote(f.Advice))
-		}
-	}
-	p.f("\n")
-	rows := append(make([][]string, 0, 1+len(inv.Topics)), []string{"ROLE", "TOPIC", "PARTS", "RECORDS", "LAG", "WHY"})
-	for _, t := range inv.Topics {
-		rows = append(rows, topicRow(t))
-	}
-	p.table(rows)
-	p.members(g)
-	p.f("\nways back:\n")
-	for _, o := range a.Options {
-		p.option(o)
-	}
-	return p.err
-}
-
-func groupState(g streams.Group) string {
-	switch {
-	case g.Fault != nil:
-		return "unknown (" + streams.Quote(g.Fault.Message) + ")"
-	case !g.Exists:
-		return "does not exist"
-	}
-	return streams.Quote(strings.ToLower(g.State))
-}
-
-func topicRow(t recovery.Topic) []string {
-	role := string(t.Role)
-	if t.Role == streams.RoleLookalike {
-		role = "not ours"
-		if t.Ambiguous {
-			role = "not proven"
-		}
-	}
-	records, lag := "?", "-"
-	if n, ok := t.Records(); ok {
-		records = Group(n)
-	}
-	if t.Role == streams.RoleInput || t.Role == streams.RoleRepartition {
-		lag = "?"
-		if n, ok := t.Lag(); ok {
-			lag = Group(n)
-		}
-	}
-	return []string{role, t.Name, Group(int64(len(t.Partitions))), records, lag, strings.Join(t.Evidence, "; ")}
-}
-
-func (p *printer) members(g streams.Group) {
-	if len(g.Members) == 0 {
-		return
-	}
-	p.f("\n")
-	rows := [][]string{{"MEMBER", "HOST", "ENDPOINT", "ACTIVE", "STANDBY"}}
-	for _, m := range g.Members {
-		rows = append(rows, []string{m.ClientID, strings.TrimPrefix(m.Host, "/"), dash(m.Endpoint), dash(tasks(m.Active)), dash(tasks(m.Standby))})
-	}
-	p.table(rows)
-}
-
-func tasks(ids []streams.TaskID) string {
-	var out []string
-	for _, t := range ids {
-		if s := t.String(); !slices.Contains(out, s) {
-			out = append(out, s)
-		}
-	}
-	return strings.Join(out, " ")
 }
 
 func dash(s string) string {
