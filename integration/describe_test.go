@@ -24,8 +24,8 @@ type describeCase struct {
 	optimize, prefix, memory            bool
 }
 
-// TestDescribe compares "describe" with what the application says of itself and with the topics that are there, in
-// configurations of which every two values meet at least once.
+// TestDescribe compares "describe" with what the application says of itself and with the topics that are there. Every two
+// values of protocol, guarantee, standbys, optimisation and prefix meet at least once.
 func TestDescribe(t *testing.T) {
 	t.Parallel()
 	for _, c := range []describeCase{
@@ -34,7 +34,7 @@ func TestDescribe(t *testing.T) {
 		{name: "group", topology: "catalogue", protocol: streamsGroup, guarantee: atLeastOnce, standbys: 1, optimize: true, memory: true},
 		{name: "grouponce", topology: "catalogue", protocol: streamsGroup, guarantee: exactlyOnce},
 		{name: "prefix", topology: "catalogue", protocol: classic, guarantee: exactlyOnce, standbys: 1, prefix: true, memory: true},
-		{name: "groupprefix", topology: "catalogue", protocol: streamsGroup, guarantee: atLeastOnce, optimize: true, prefix: true},
+		{name: "groupprefix", topology: "catalogue", protocol: streamsGroup, guarantee: atLeastOnce, optimize: true, prefix: true, memory: true},
 		{name: "orders", topology: "orders", protocol: classic, guarantee: atLeastOnce, standbys: 1, optimize: true},
 		{name: "grouporders", topology: "orders", protocol: streamsGroup, guarantee: exactlyOnce, standbys: 1, memory: true},
 	} {
@@ -177,7 +177,10 @@ func (d *described) findTopics(t *testing.T) {
 		short, internal := strings.CutPrefix(name, d.prefixed())
 		isInput := slices.Contains(d.text.sources, name)
 		for _, pattern := range d.text.patterns {
-			isInput = isInput || pattern.MatchString(name)
+			if pattern.MatchString(name) {
+				isInput = true
+				d.text.in(pattern.part, name)
+			}
 		}
 		switch {
 		case isInput:
@@ -210,6 +213,10 @@ func (d *described) partitions(t *testing.T) []string {
 	slices.Sort(all)
 	return all
 }
+
+// unproven says that the internal topics carry a name that nothing ties to the application: a classic group names no
+// changelogs, and the prefix is not its own. Such topics may be called lookalikes, as long as that is called a doubt.
+func (d *described) unproven() bool { return d.prefix && d.protocol == classic }
 
 // tableSources are the tables' topics that serve as changelogs: their stores have none.
 func (d *described) tableSources() []string {

@@ -32,15 +32,17 @@ type memberDescription struct {
 }
 
 type topicDescription struct {
-	Name         string                 `json:"name"`
-	Role         string                 `json:"role"`
-	Owned        bool                   `json:"owned"`
-	Evidence     []string               `json:"evidence"`
-	Store        string                 `json:"store"`
-	StoreKind    string                 `json:"store_kind"`
-	InternalKind string                 `json:"internal_kind"`
-	TableSource  bool                   `json:"table_source"`
-	Partitions   []partitionDescription `json:"partitions"`
+	Name          string                 `json:"name"`
+	Role          string                 `json:"role"`
+	Owned         bool                   `json:"owned"`
+	Ambiguous     bool                   `json:"ambiguous"`
+	Evidence      []string               `json:"evidence"`
+	Store         string                 `json:"store"`
+	StoreKind     string                 `json:"store_kind"`
+	InternalKind  string                 `json:"internal_kind"`
+	TableSource   bool                   `json:"table_source"`
+	Subtopologies []string               `json:"subtopologies"`
+	Partitions    []partitionDescription `json:"partitions"`
 }
 
 type partitionDescription struct {

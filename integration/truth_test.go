@@ -22,17 +22,24 @@ import (
 type text struct {
 	whole    string
 	sources  []string // topics and, undecorated, repartition topics
-	patterns []*regexp.Regexp
+	patterns []pattern
 	sinks    []string
 	globals  []string
 	stateful []string // subtopologies with stores
+	// parts are the subtopologies that name a topic as source, sink or changelog, the changelog by its store's name.
+	parts map[string][]string
+}
+
+type pattern struct {
+	*regexp.Regexp
+	part string
 }
 
 var (
 	partLine   = regexp.MustCompile(`Sub-topology: (\d+)( for global store)?`)
 	sourceLine = regexp.MustCompile(`Source: \S+ \(topics: (?:\[(.+)\]|(.+))\)$`)
 	sinkLine   = regexp.MustCompile(`Sink: \S+ \(topic: (.+)\)$`)
-	storesLine = regexp.MustCompile(`\(stores: \[.+\]\)$`)
+	storesLine = regexp.MustCompile(`\(stores: \[(.+)\]\)$`)
 )
 
 // topologyText asks the application.
@@ -42,7 +49,7 @@ func (a *app) topologyText(t *testing.T) text {
 	if err != nil || status != http.StatusOK {
 		t.Fatalf("topology of %s: %d, %v", a.opts.id, status, err)
 	}
-	found := text{whole: body}
+	found := text{whole: body, parts: map[string][]string{}}
 	var part string
 	var global bool
 	for line := range strings.SplitSeq(body, "\n") {
@@ -51,22 +58,39 @@ func (a *app) topologyText(t *testing.T) text {
 		}
 		if m := sinkLine.FindStringSubmatch(line); m != nil {
 			found.sinks = append(found.sinks, m[1])
+			found.in(part, m[1])
 		}
-		if storesLine.MatchString(line) && !global && !slices.Contains(found.stateful, part) {
-			found.stateful = append(found.stateful, part)
+		if m := storesLine.FindStringSubmatch(line); m != nil && !global {
+			for store := range strings.SplitSeq(m[1], ", ") {
+				found.in(part, store+"-changelog")
+			}
+			if !slices.Contains(found.stateful, part) {
+				found.stateful = append(found.stateful, part)
+			}
 		}
 		m := sourceLine.FindStringSubmatch(line)
 		switch {
 		case m == nil:
+			continue
 		case m[2] != "":
-			found.patterns = append(found.patterns, regexp.MustCompile("^(?:"+m[2]+")$"))
+			found.patterns = append(found.patterns, pattern{regexp.MustCompile("^(?:" + m[2] + ")$"), part})
+			continue
 		case global:
 			found.globals = append(found.globals, strings.Split(m[1], ", ")...)
 		default:
 			found.sources = append(found.sources, strings.Split(m[1], ", ")...)
 		}
+		for topic := range strings.SplitSeq(m[1], ", ") {
+			found.in(part, topic)
+		}
 	}
 	return found
+}
+
+func (found text) in(part, topic string) {
+	if !slices.Contains(found.parts[topic], part) {
+		found.parts[topic] = append(found.parts[topic], part)
+	}
 }
 
 var update = flag.Bool("update", false, "rewrite the topology texts in testdata")
