@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"resurge/discovery"
 	"resurge/recovery"
 	"resurge/streams"
 )
@@ -31,7 +32,7 @@ type appClient struct {
 	client    *http.Client
 }
 
-func newAppClient(c applicationConfig, groups recovery.GroupReader, app string) *appClient {
+func newAppClient(c applicationConfig, groups discovery.GroupReader, app string) *appClient {
 	return &appClient{
 		config: c,
 		client: &http.Client{Timeout: answerTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }},

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"resurge/discovery"
 	"resurge/internal/headless"
 	"resurge/recovery"
 	"resurge/streams"
@@ -30,7 +31,7 @@ func (c *cli) appsCommand() *cobra.Command {
 			if c.json() {
 				return c.printJSON(struct {
 					Schema string `json:"schema"`
-					recovery.Survey
+					discovery.Survey
 				}{"resurge/apps/v1", s})
 			}
 			return headless.Apps(c.stdout, s)
@@ -41,7 +42,7 @@ func (c *cli) appsCommand() *cobra.Command {
 // described is the document of describe --output json.
 type described struct {
 	Schema string `json:"schema"`
-	recovery.Inventory
+	discovery.Inventory
 	recovery.Assessment
 }
 
@@ -78,22 +79,22 @@ func (f *lookFlags) register(cmd *cobra.Command) {
 
 // inspect reads one application, or any group, with what the configuration and
 // the flags say about it.
-func (c *cli) inspect(ctx context.Context, name string, f lookFlags) (recovery.Inventory, error) {
+func (c *cli) inspect(ctx context.Context, name string, f lookFlags) (discovery.Inventory, error) {
 	a := c.application(name)
 	if f.topology != "" {
 		path, err := filepath.Abs(f.topology)
 		if err != nil {
-			return recovery.Inventory{}, usageError("--topology", err, "")
+			return discovery.Inventory{}, usageError("--topology", err, "")
 		}
 		a.Topology = path
 	}
 	hints, err := c.hintsOf(name, a)
 	if err != nil {
-		return recovery.Inventory{}, err
+		return discovery.Inventory{}, err
 	}
 	l, err := c.connect(ctx)
 	if err != nil {
-		return recovery.Inventory{}, err
+		return discovery.Inventory{}, err
 	}
 	defer l.cluster.Close()
 	d := l.discoverer()
@@ -117,10 +118,10 @@ func (c *cli) infoCommand() *cobra.Command {
 
 // hints is what the configuration says about an application, its imported
 // topology included.
-func (c *cli) hints(app string) (recovery.Hints, error) { return c.hintsOf(app, c.application(app)) }
+func (c *cli) hints(app string) (discovery.Hints, error) { return c.hintsOf(app, c.application(app)) }
 
-func (c *cli) hintsOf(app string, a applicationConfig) (recovery.Hints, error) {
-	h := recovery.Hints{Inputs: a.Inputs, Outputs: a.Outputs, Globals: a.Globals, Stores: a.Stores, StateDir: a.StateDir}
+func (c *cli) hintsOf(app string, a applicationConfig) (discovery.Hints, error) {
+	h := discovery.Hints{Inputs: a.Inputs, Outputs: a.Outputs, Globals: a.Globals, Stores: a.Stores, StateDir: a.StateDir}
 	if a.Topology == "" {
 		return h, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"resurge/discovery"
 	"resurge/kafka"
 	"resurge/plans"
 	"resurge/recovery"
@@ -21,17 +22,18 @@ type link struct {
 	drill      bool
 }
 
-func (l *link) discoverer() recovery.Discoverer {
-	return recovery.Discoverer{Reader: l.reader, Now: now}
+func (l *link) discoverer() discovery.Discoverer {
+	return discovery.Discoverer{Reader: l.reader, Now: now}
 }
 
 // The adapter satisfies the engine's ports.
 var (
-	_ recovery.Reader      = (*kafka.Reader)(nil)
-	_ recovery.Writer      = writer{}
-	_ recovery.Operator    = hooks{}
-	_ recovery.Application = (*appClient)(nil)
-	_ recovery.Store       = runDir{}
+	_ recovery.Reader        = (*kafka.Reader)(nil)
+	_ discovery.RightsReader = (*kafka.Reader)(nil)
+	_ recovery.Writer        = writer{}
+	_ recovery.Operator      = hooks{}
+	_ recovery.Application   = (*appClient)(nil)
+	_ recovery.Store         = runDir{}
 )
 
 // connect dials the cluster that flags, context or properties name.

@@ -13,6 +13,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"resurge/discovery"
 	"resurge/internal/headless"
 	"resurge/plans"
 	"resurge/recovery"
@@ -107,27 +108,27 @@ func (d *desk) operator(app string) recovery.Operator {
 }
 
 // Survey implements ui.Explorer.
-func (d *desk) Survey(ctx context.Context) (recovery.Survey, error) {
+func (d *desk) Survey(ctx context.Context) (discovery.Survey, error) {
 	return d.link.discoverer().Survey(ctx)
 }
 
 // Glance implements ui.Explorer.
-func (d *desk) Glance(ctx context.Context) (recovery.Survey, error) {
+func (d *desk) Glance(ctx context.Context) (discovery.Survey, error) {
 	return d.link.discoverer().Glance(ctx)
 }
 
 // Groups implements ui.Explorer.
-func (d *desk) Groups(ctx context.Context) (recovery.GroupSurvey, error) {
+func (d *desk) Groups(ctx context.Context) (discovery.GroupSurvey, error) {
 	return d.link.discoverer().CrowdSurvey(ctx)
 }
 
-func (d *desk) hints(app string) (recovery.Hints, error) { return d.c.hintsOf(app, d.config(app)) }
+func (d *desk) hints(app string) (discovery.Hints, error) { return d.c.hintsOf(app, d.config(app)) }
 
 // Inspect implements ui.Explorer.
-func (d *desk) Inspect(ctx context.Context, app string) (recovery.Inventory, recovery.Assessment, error) {
+func (d *desk) Inspect(ctx context.Context, app string) (discovery.Inventory, recovery.Assessment, error) {
 	hints, err := d.hints(app)
 	if err != nil {
-		return recovery.Inventory{}, recovery.Assessment{}, err
+		return discovery.Inventory{}, recovery.Assessment{}, err
 	}
 	inv, err := d.link.discoverer().Discover(ctx, app, hints, nil)
 	if err != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"resurge/discovery"
 	"resurge/plans"
 	"resurge/recovery"
 )
@@ -71,7 +72,7 @@ func openRunDir(p paths, id string) (runDir, error) {
 	if _, err := os.Stat(filepath.Join(d.path, journalName)); err != nil {
 		ids, _ := runIDs(p)
 		hint := "resurge runs lists the runs"
-		if near := recovery.Near(id, ids); len(near) > 0 {
+		if near := discovery.Near(id, ids); len(near) > 0 {
 			hint = "did you mean " + near[0] + "? " + hint
 		}
 		return d, usageError("run "+id, err, hint)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"resurge/discovery"
 	"resurge/plans"
 	"resurge/streams"
 )
@@ -12,7 +13,7 @@ import (
 // Basis returns the facts of an inventory that a plan rests on, in a fixed
 // order. The same function is asked when the plan is made and again before it
 // runs, so that a difference is a difference of the cluster.
-func Basis(inv Inventory, p plans.Plan) []plans.Fact {
+func Basis(inv discovery.Inventory, p plans.Plan) []plans.Fact {
 	facts := []plans.Fact{
 		{Name: "cluster", Value: inv.Cluster.ID},
 		{Name: "group protocol", Value: groupProtocol(inv.Group)},
@@ -70,7 +71,7 @@ func planTopics(p plans.Plan) []string {
 	return out
 }
 
-func topicFact(inv Inventory, name string) string {
+func topicFact(inv discovery.Inventory, name string) string {
 	t, ok := inv.Topic(name)
 	switch {
 	case !ok:
@@ -90,16 +91,16 @@ func topicFact(inv Inventory, name string) string {
 // restsOnCommits reports whether the committed offsets are part of the basis.
 // When a plan is made they are if the group is empty, since nobody should move
 // them then; a plan of a running group expects them to move.
-func restsOnCommits(inv Inventory, p plans.Plan) bool {
+func restsOnCommits(inv discovery.Inventory, p plans.Plan) bool {
 	if len(p.Basis) > 0 {
 		return slices.ContainsFunc(p.Basis, func(f plans.Fact) bool { return strings.HasPrefix(f.Name, "committed ") })
 	}
 	return inv.Group.Empty()
 }
 
-func offsetFacts(inv Inventory, c plans.OffsetChange, commits bool) []plans.Fact {
+func offsetFacts(inv discovery.Inventory, c plans.OffsetChange, commits bool) []plans.Fact {
 	t, _ := inv.Topic(c.Topic)
-	var p *PartitionState
+	var p *discovery.PartitionState
 	for i := range t.Partitions {
 		if t.Partitions[i].Partition == c.Partition {
 			p = &t.Partitions[i]
@@ -127,6 +128,6 @@ func offsetFacts(inv Inventory, c plans.OffsetChange, commits bool) []plans.Fact
 }
 
 // Stale compares a plan's basis with an inventory of now.
-func Stale(p plans.Plan, now Inventory) []plans.Difference {
+func Stale(p plans.Plan, now discovery.Inventory) []plans.Difference {
 	return plans.Compare(p.Basis, Basis(now, p))
 }

@@ -1,12 +1,12 @@
-// Package recovery is the engine: it discovers what an application left on a
-// cluster, assesses the ways back, makes a plan, drives it step by step and
-// proves the result. It declares the ports that it uses; kafka satisfies the
-// cluster's and main brings them together.
+// Package recovery is the engine: from what discovery found it assesses the ways
+// back, makes a plan, drives it step by step and proves the result. It declares
+// the ports that it uses; kafka satisfies the cluster's and main brings them
+// together.
 //
-//	Discover (reads) -> Inventory -> Assess (pure) -> MakePlan (pure) -> Execute
+//	discovery.Inventory -> Assess (pure) -> MakePlan (pure) -> Execute
 //
 // Semantics that callers rely on:
-//   - Discover and everything before an approved plan holds no writer.
+//   - Everything before an approved plan holds no writer.
 //   - A durable [Event] is in the journal, synced, before anyone sees it. A
 //     journal that cannot be written stops the run.
 //   - Every step is Check, Apply, Verify; each may be repeated after a crash at
@@ -15,5 +15,5 @@
 //   - [Run.Apply] is the only place that knows what events mean: console, line
 //     printer and report are folds of the same events.
 //
-// It imports plans and streams, never an adapter or a front end.
+// It imports discovery, plans and streams, never an adapter or a front end.
 package recovery

@@ -14,6 +14,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kmsg"
 
+	"resurge/discovery"
 	"resurge/plans"
 	"resurge/recovery"
 	"resurge/streams"
@@ -80,7 +81,7 @@ func TestB22_PlanOfARunningApplicationSendsNoWrites(t *testing.T) {
 	if len(p.Steps) == 0 {
 		t.Fatal("no plan")
 	}
-	d := recovery.Discoverer{Reader: r.reader, Now: time.Now}
+	d := discovery.Discoverer{Reader: r.reader, Now: time.Now}
 	if _, err := d.Survey(t.Context()); err != nil {
 		t.Fatal(err)
 	}

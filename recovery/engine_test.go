@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"resurge/discovery"
 	"resurge/internal/sandbox"
 	"resurge/kafka"
 	"resurge/plans"
@@ -62,11 +63,11 @@ func newRig(t *testing.T, scenario string) *rig {
 	return r
 }
 
-func (r *rig) hints() recovery.Hints { return recovery.Hints{Inputs: r.box.Inputs()} }
+func (r *rig) hints() discovery.Hints { return discovery.Hints{Inputs: r.box.Inputs()} }
 
-func (r *rig) discover() recovery.Inventory {
+func (r *rig) discover() discovery.Inventory {
 	r.t.Helper()
-	d := recovery.Discoverer{Reader: r.reader, Now: time.Now}
+	d := discovery.Discoverer{Reader: r.reader, Now: time.Now}
 	inv, err := d.Discover(r.t.Context(), r.box.Application(), r.hints(), nil)
 	if err != nil {
 		r.t.Fatal(err)

@@ -316,7 +316,7 @@ func ownTransactions(ctx context.Context, w *work) ([]streams.Transaction, error
 	}
 	var own []streams.Transaction
 	for _, t := range all {
-		if ownTransaction(w.app(), t.TransactionalID) {
+		if streams.TransactionOwner(t.TransactionalID) == w.app() {
 			own = append(own, t)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"resurge/discovery"
 	"resurge/plans"
 	"resurge/streams"
 )
@@ -244,23 +245,18 @@ func (deleteTopic) verify(ctx context.Context, w *work) ([]Evidence, error) {
 
 // unread refuses to delete a topic that another group reads by now.
 func (w *work) unread(ctx context.Context, t plans.Topic) error {
-	list, err := w.Reader.Groups(ctx)
-	if err != nil {
-		return fmt.Errorf("list groups: %w", err)
-	}
-	s := sighting{readers: map[string][]string{}, claims: map[string]string{}}
-	others, err := Discoverer{Reader: w.Reader, Now: w.Now}.others(ctx, w.app(), list)
+	others, err := discovery.Discoverer{Reader: w.Reader, Now: w.Now}.OtherReaders(ctx, w.app())
 	if err != nil {
 		return err
 	}
-	if gaps := slices.Concat(s.take(others), list.Faults); len(gaps) > 0 {
-		f := gaps[0]
+	if len(others.Gaps) > 0 {
+		f := others.Gaps[0]
 		return &Error{Outcome: OutcomeBlocked, Message: "nothing was deleted: whether another group reads topic " + streams.Quote(t.Name) + " cannot be told", Err: f, Hint: "resume when it can: " + f.Hint}
 	}
-	if r := s.readers[t.Name]; len(r) > 0 {
+	if r := others.Readers[t.Name]; len(r) > 0 {
 		return refuse(OutcomeStale, "nothing was deleted; make a new plan", "topic %s is read by group %s by now", streams.Quote(t.Name), streams.Quote(r[0]))
 	}
-	if g, ok := s.claims[t.Name]; ok {
+	if g, ok := others.Claims[t.Name]; ok {
 		return refuse(OutcomeStale, "nothing was deleted; make a new plan", "the topology of group %s names topic %s", streams.Quote(g), streams.Quote(t.Name))
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"resurge/discovery"
 	"resurge/plans"
 	"resurge/streams"
 )
@@ -25,7 +26,7 @@ const (
 
 // MakePlan turns facts and a request into a sealed plan, or says why none can
 // be made. It reads nothing and changes nothing.
-func MakePlan(inv Inventory, req Request, now time.Time, program string) (plans.Plan, error) {
+func MakePlan(inv discovery.Inventory, req Request, now time.Time, program string) (plans.Plan, error) {
 	if err := plannable(inv, req); err != nil {
 		return plans.Plan{}, err
 	}
@@ -55,7 +56,7 @@ func MakePlan(inv Inventory, req Request, now time.Time, program string) (plans.
 	return p.Seal(), nil
 }
 
-func summary(inputs []Topic, offsets []plans.OffsetChange, internal []Topic) string {
+func summary(inputs []discovery.Topic, offsets []plans.OffsetChange, internal []discovery.Topic) string {
 	var n int64
 	for _, c := range offsets {
 		n += c.End - *c.After
@@ -77,7 +78,7 @@ func plural(n int, word string) string {
 var legalName = regexp.MustCompile(`^[a-zA-Z0-9_-][a-zA-Z0-9._-]*$`)
 
 // plannable refuses what no plan can be made for.
-func plannable(inv Inventory, req Request) error {
+func plannable(inv discovery.Inventory, req Request) error {
 	switch {
 	case req.Strategy != plans.Rebuild:
 		return refuse(OutcomeUsage, "use --strategy rebuild", "strategy %q is not available yet", string(req.Strategy))
@@ -99,8 +100,8 @@ func plannable(inv Inventory, req Request) error {
 
 // chooseInputs returns the topics whose offsets are moved. A name that does not
 // resolve refuses the whole plan (KAFKA-6318).
-func chooseInputs(inv Inventory) ([]Topic, error) {
-	var out []Topic
+func chooseInputs(inv discovery.Inventory) ([]discovery.Topic, error) {
+	var out []discovery.Topic
 	names := slices.Concat(inv.Hints.Inputs, inv.Hints.Intermediates)
 	if len(inv.Hints.Inputs) == 0 {
 		for _, t := range inv.ByRole(streams.RoleInput) {
@@ -109,7 +110,7 @@ func chooseInputs(inv Inventory) ([]Topic, error) {
 	}
 	for _, name := range names {
 		t, ok := inv.Topic(name)
-		if slices.ContainsFunc(out, func(o Topic) bool { return o.Name == name }) {
+		if slices.ContainsFunc(out, func(o discovery.Topic) bool { return o.Name == name }) {
 			continue
 		}
 		if !ok || streams.IsFault(faultErr(t.Fault), streams.FaultNotFound) {
@@ -133,7 +134,7 @@ func faultErr(f *streams.Fault) error {
 	return f
 }
 
-func noSuchTopic(inv Inventory, name, what string) error {
+func noSuchTopic(inv discovery.Inventory, name, what string) error {
 	var known []string
 	for _, t := range inv.Topics {
 		if t.Fault == nil {
@@ -141,7 +142,7 @@ func noSuchTopic(inv Inventory, name, what string) error {
 		}
 	}
 	hint := "nothing was changed; check the name"
-	if near := Near(name, known); len(near) > 0 {
+	if near := discovery.Near(name, known); len(near) > 0 {
 		hint = "did you mean " + streams.Quote(near[0]) + "? Nothing was changed"
 	}
 	return refuse(OutcomeUsage, hint, "%s %s does not exist", what, streams.Quote(name))
@@ -149,7 +150,7 @@ func noSuchTopic(inv Inventory, name, what string) error {
 
 // moveInputs resolves every partition of every input, idle ones included:
 // without a commit the application's own reset policy would decide.
-func moveInputs(inv Inventory, req Request, inputs []Topic) ([]plans.OffsetChange, error) {
+func moveInputs(inv discovery.Inventory, req Request, inputs []discovery.Topic) ([]plans.OffsetChange, error) {
 	if err := positionsFit(req.Positions, inputs); err != nil {
 		return nil, err
 	}
@@ -176,13 +177,13 @@ func moveInputs(inv Inventory, req Request, inputs []Topic) ([]plans.OffsetChang
 // positionsFit refuses positions for topics or partitions that are not inputs.
 // A file of offsets must name every partition of its topics (case P5 of the
 // reset tool dies there).
-func positionsFit(positions []Position, inputs []Topic) error {
+func positionsFit(positions []Position, inputs []discovery.Topic) error {
 	byTopic := map[string]int{}
 	for _, p := range positions {
 		if p.Topic == "" {
 			continue
 		}
-		i := slices.IndexFunc(inputs, func(t Topic) bool { return t.Name == p.Topic })
+		i := slices.IndexFunc(inputs, func(t discovery.Topic) bool { return t.Name == p.Topic })
 		if i < 0 {
 			return refuse(OutcomeUsage, "positions are for input topics only", "position given for %s, which is not one of the inputs", streams.Quote(p.Topic))
 		}
@@ -211,11 +212,11 @@ func hasDefault(positions []Position) bool {
 
 // chooseInternal returns the topics to delete: those that are proven to be the
 // application's, or the operator's exact selection.
-func chooseInternal(inv Inventory) ([]Topic, error) {
+func chooseInternal(inv discovery.Inventory) ([]discovery.Topic, error) {
 	if len(inv.Hints.Internal) > 0 {
 		return selectInternal(inv)
 	}
-	var out, doubtful []Topic
+	var out, doubtful []discovery.Topic
 	for _, t := range inv.Topics {
 		switch {
 		case t.Owned && t.Fault == nil:
@@ -243,8 +244,8 @@ func chooseInternal(inv Inventory) ([]Topic, error) {
 	return nil, refuse(OutcomeBlocked, hint, "not proven to be %s's, and not proven to be another's: %s", streams.Quote(inv.Application), strings.Join(lines, ", "))
 }
 
-func selectInternal(inv Inventory) ([]Topic, error) {
-	var out []Topic
+func selectInternal(inv discovery.Inventory) ([]discovery.Topic, error) {
+	var out []discovery.Topic
 	for _, name := range inv.Hints.Internal {
 		t, ok := inv.Topic(name)
 		switch {
@@ -257,7 +258,7 @@ func selectInternal(inv Inventory) ([]Topic, error) {
 		case !t.Owned && !t.Ambiguous:
 			return nil, refuse(OutcomeBlocked, "nothing was changed", "%s is not an internal topic of %s: %s", streams.Quote(name), streams.Quote(inv.Application), strings.Join(t.Evidence, "; "))
 		}
-		if !slices.ContainsFunc(out, func(o Topic) bool { return o.Name == name }) {
+		if !slices.ContainsFunc(out, func(o discovery.Topic) bool { return o.Name == name }) {
 			out = append(out, t)
 		}
 	}
@@ -266,7 +267,7 @@ func selectInternal(inv Inventory) ([]Topic, error) {
 
 // builder collects the steps of one plan.
 type builder struct {
-	inv      Inventory
+	inv      discovery.Inventory
 	req      Request
 	steps    []plans.Step
 	warnings []string
@@ -281,12 +282,12 @@ func (b *builder) warnf(format string, args ...any) {
 	b.warnings = append(b.warnings, fmt.Sprintf(format, args...))
 }
 
-func (b *builder) warn(inputs, internal []Topic) {
+func (b *builder) warn(inputs, internal []discovery.Topic) {
 	if n := len(b.inv.Group.Members); n > 0 {
 		b.warnf("the group has %d %s now: nothing is changed before it is empty", n, plural(n, "member"))
 	}
 	for _, t := range b.inv.ByRole(streams.RoleInput) {
-		if !slices.ContainsFunc(inputs, func(i Topic) bool { return i.Name == t.Name }) {
+		if !slices.ContainsFunc(inputs, func(i discovery.Topic) bool { return i.Name == t.Name }) {
 			b.warnf("input %s is read by the application and not moved: what it contributes to the state is not rebuilt", streams.Quote(t.Name))
 		}
 	}
@@ -294,7 +295,7 @@ func (b *builder) warn(inputs, internal []Topic) {
 		b.warnInput(t)
 	}
 	for _, t := range b.inv.Topics {
-		if t.Owned && t.Fault == nil && !slices.ContainsFunc(internal, func(i Topic) bool { return i.Name == t.Name }) {
+		if t.Owned && t.Fault == nil && !slices.ContainsFunc(internal, func(i discovery.Topic) bool { return i.Name == t.Name }) {
 			b.warnf("internal topic %s is left as it is: the replay adds to what it holds", streams.Quote(t.Name))
 		}
 	}
@@ -307,7 +308,7 @@ func (b *builder) warn(inputs, internal []Topic) {
 	b.warnf("every output is emitted again from the chosen position on")
 }
 
-func (b *builder) warnInput(t Topic) {
+func (b *builder) warnInput(t discovery.Topic) {
 	var trimmed int64
 	known, committed := true, false
 	for _, p := range t.Partitions {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"resurge/discovery"
 	"resurge/plans"
 	"resurge/streams"
 )
@@ -17,8 +18,8 @@ import (
 var planned = time.Date(2026, 12, 1, 10, 40, 0, 0, time.UTC)
 
 // part is one partition of a test topic: start, end and committed (-1: none).
-func part(n int32, start, end, committed int64) PartitionState {
-	p := PartitionState{Partition: n, Leader: 1, Start: &start, End: &end, Stable: &end}
+func part(n int32, start, end, committed int64) discovery.PartitionState {
+	p := discovery.PartitionState{Partition: n, Leader: 1, Start: &start, End: &end, Stable: &end}
 	if committed >= 0 {
 		p.Committed = &streams.Commit{Offset: committed, LeaderEpoch: -1, Metadata: fmt.Sprintf("meta-%d", committed)}
 		lag := end - committed
@@ -29,14 +30,14 @@ func part(n int32, start, end, committed int64) PartitionState {
 
 // stopped is an application that is not running: inputs orders and customers,
 // two changelogs, a repartition topic.
-func stopped() Inventory {
-	topic := func(id byte, name string, role streams.Role, owned bool, parts ...PartitionState) Topic {
-		return Topic{Name: name, ID: streams.TopicID{id}, Role: role, Owned: owned, Evidence: []string{"test"}, Partitions: parts, ReplicationFactor: 1}
+func stopped() discovery.Inventory {
+	topic := func(id byte, name string, role streams.Role, owned bool, parts ...discovery.PartitionState) discovery.Topic {
+		return discovery.Topic{Name: name, ID: streams.TopicID{id}, Role: role, Owned: owned, Evidence: []string{"test"}, Partitions: parts, ReplicationFactor: 1}
 	}
-	return Inventory{
+	return discovery.Inventory{
 		Application: "app", Cluster: streams.Cluster{ID: "cluster"}, TakenAt: planned,
 		Group: streams.Group{ID: "app", Exists: true, Protocol: streams.ProtocolClassic, ProtocolType: "consumer", State: "Empty"},
-		Topics: []Topic{
+		Topics: []discovery.Topic{
 			topic(1, "customers", streams.RoleInput, false, part(0, 0, 5, 5)),
 			topic(2, "orders", streams.RoleInput, false, part(0, 0, 100, 100), part(1, 10, 60, 40), part(2, 0, 0, -1)),
 			topic(3, "app-a-changelog", streams.RoleChangelog, true, part(0, 0, 7, -1)),
@@ -84,7 +85,7 @@ func TestB30_PositionModes(t *testing.T) {
 		"the most exact wins": {[]Position{{Mode: ToLatest}, {Topic: "orders", Mode: ToEarliest}, {Topic: "orders", Partition: &one, Mode: ToOffset, Offset: 20}}, map[string]string{"customers-0": "5 5", "orders-0": "100 0", "orders-1": "40 20", "orders-2": "none 0"}},
 	} {
 		inv := stopped()
-		inv.Times = []TimeOffset{
+		inv.Times = []discovery.TimeOffset{
 			{At: at, Topic: "customers", Partition: 0, Offset: 5},
 			{At: at, Topic: "orders", Partition: 0, Offset: 33, Found: true},
 			{At: at, Topic: "orders", Partition: 1, Offset: 44, Found: true},
@@ -144,29 +145,29 @@ func TestPlansThatAreRefused(t *testing.T) {
 	nine := int32(9)
 	notAllowed := &streams.Fault{Kind: streams.FaultNotAllowed, What: "group app", Message: "no"}
 	for name, c := range map[string]struct {
-		change func(*Inventory, *Request)
+		change func(*discovery.Inventory, *Request)
 		want   Outcome
 		says   string
 	}{
-		"group unknown":       {func(i *Inventory, _ *Request) { i.Group.Fault = notAllowed }, OutcomeUnauthorised, "not known"},
-		"consumer group":      {func(i *Inventory, _ *Request) { i.Group.Protocol = streams.ProtocolConsumer }, OutcomeBlocked, "consumer"},
-		"connect group":       {func(i *Inventory, _ *Request) { i.Group.ProtocolType = "connect" }, OutcomeBlocked, "Connect"},
-		"input not allowed":   {func(i *Inventory, _ *Request) { i.Topics[0].Fault = notAllowed }, OutcomeUnauthorised, "customers"},
-		"input without ends":  {func(i *Inventory, _ *Request) { i.Topics[1].Partitions[0].End = nil }, OutcomeBlocked, "orders-0"},
-		"input without parts": {func(i *Inventory, _ *Request) { i.Topics[1].Partitions = nil }, OutcomeBlocked, "orders"},
-		"no inputs":           {func(i *Inventory, _ *Request) { i.Topics = i.Topics[2:] }, OutcomeUsage, "no input"},
-		"doubtful topic":      {func(i *Inventory, _ *Request) { i.Topics[2].Owned, i.Topics[2].Ambiguous = false, true }, OutcomeBlocked, "app-a-changelog"},
-		"select what others read": {func(i *Inventory, _ *Request) {
+		"group unknown":       {func(i *discovery.Inventory, _ *Request) { i.Group.Fault = notAllowed }, OutcomeUnauthorised, "not known"},
+		"consumer group":      {func(i *discovery.Inventory, _ *Request) { i.Group.Protocol = streams.ProtocolConsumer }, OutcomeBlocked, "consumer"},
+		"connect group":       {func(i *discovery.Inventory, _ *Request) { i.Group.ProtocolType = "connect" }, OutcomeBlocked, "Connect"},
+		"input not allowed":   {func(i *discovery.Inventory, _ *Request) { i.Topics[0].Fault = notAllowed }, OutcomeUnauthorised, "customers"},
+		"input without ends":  {func(i *discovery.Inventory, _ *Request) { i.Topics[1].Partitions[0].End = nil }, OutcomeBlocked, "orders-0"},
+		"input without parts": {func(i *discovery.Inventory, _ *Request) { i.Topics[1].Partitions = nil }, OutcomeBlocked, "orders"},
+		"no inputs":           {func(i *discovery.Inventory, _ *Request) { i.Topics = i.Topics[2:] }, OutcomeUsage, "no input"},
+		"doubtful topic":      {func(i *discovery.Inventory, _ *Request) { i.Topics[2].Owned, i.Topics[2].Ambiguous = false, true }, OutcomeBlocked, "app-a-changelog"},
+		"select what others read": {func(i *discovery.Inventory, _ *Request) {
 			i.Hints.Internal = []string{"app-a-changelog"}
 			i.Topics[2].ReadBy = []string{"billing"}
 		}, OutcomeBlocked, "billing"},
-		"select an input":    {func(i *Inventory, _ *Request) { i.Hints.Internal = []string{"orders"} }, OutcomeBlocked, "orders"},
-		"select a typo":      {func(i *Inventory, _ *Request) { i.Hints.Internal = []string{"app-a-changelok"} }, OutcomeUsage, "app-a-changelok"},
-		"position elsewhere": {func(_ *Inventory, r *Request) { r.Positions = []Position{{Topic: "other", Mode: ToLatest}} }, OutcomeUsage, "other"},
-		"partition beyond": {func(_ *Inventory, r *Request) {
+		"select an input":    {func(i *discovery.Inventory, _ *Request) { i.Hints.Internal = []string{"orders"} }, OutcomeBlocked, "orders"},
+		"select a typo":      {func(i *discovery.Inventory, _ *Request) { i.Hints.Internal = []string{"app-a-changelok"} }, OutcomeUsage, "app-a-changelok"},
+		"position elsewhere": {func(_ *discovery.Inventory, r *Request) { r.Positions = []Position{{Topic: "other", Mode: ToLatest}} }, OutcomeUsage, "other"},
+		"partition beyond": {func(_ *discovery.Inventory, r *Request) {
 			r.Positions = []Position{{Topic: "orders", Partition: &nine, Mode: ToLatest}}
 		}, OutcomeUsage, "partition 9"},
-		"another strategy": {func(_ *Inventory, r *Request) { r.Strategy = plans.PITRRebuild }, OutcomeUsage, "pitr"},
+		"another strategy": {func(_ *discovery.Inventory, r *Request) { r.Strategy = plans.PITRRebuild }, OutcomeUsage, "pitr"},
 	} {
 		inv, req := stopped(), rebuild()
 		c.change(&inv, &req)
@@ -232,19 +233,21 @@ func TestStale(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {
-		change func(*Inventory)
+		change func(*discovery.Inventory)
 		want   string // the first difference, "" for none
 	}{
-		"nothing":              {func(*Inventory) {}, ""},
-		"input goes on":        {func(i *Inventory) { i.Topics[1].Partitions[0] = part(0, 0, 500, 100) }, ""},
-		"another cluster":      {func(i *Inventory) { i.Cluster.ID = "other" }, "cluster: was cluster, is other"},
-		"topic recreated":      {func(i *Inventory) { i.Topics[1].ID = streams.TopicID{9} }, "topic orders: was"},
-		"partitions added":     {func(i *Inventory) { i.Topics[0].Partitions = append(i.Topics[0].Partitions, part(1, 0, 0, -1)) }, "topic customers: was"},
-		"changelog gone":       {func(i *Inventory) { i.Topics = append(i.Topics[:2:2], i.Topics[3:]...) }, "internal topics: was"},
-		"committed meanwhile":  {func(i *Inventory) { i.Topics[1].Partitions[1] = part(1, 10, 60, 41) }, "committed orders-1: was 40, is 41"},
-		"log start has passed": {func(i *Inventory) { i.Topics[1].Partitions[1] = part(1, 11, 60, 40) }, "new offset of orders-1: was in the log, is below the log start 11"},
-		"another group reads":  {func(i *Inventory) { i.Topics[2].ReadBy = []string{"billing"} }, "topic app-a-changelog: was"},
-		"protocol changed":     {func(i *Inventory) { i.Group.Protocol = streams.ProtocolStreams }, "group protocol: was classic, is streams"},
+		"nothing":         {func(*discovery.Inventory) {}, ""},
+		"input goes on":   {func(i *discovery.Inventory) { i.Topics[1].Partitions[0] = part(0, 0, 500, 100) }, ""},
+		"another cluster": {func(i *discovery.Inventory) { i.Cluster.ID = "other" }, "cluster: was cluster, is other"},
+		"topic recreated": {func(i *discovery.Inventory) { i.Topics[1].ID = streams.TopicID{9} }, "topic orders: was"},
+		"partitions added": {func(i *discovery.Inventory) {
+			i.Topics[0].Partitions = append(i.Topics[0].Partitions, part(1, 0, 0, -1))
+		}, "topic customers: was"},
+		"changelog gone":       {func(i *discovery.Inventory) { i.Topics = append(i.Topics[:2:2], i.Topics[3:]...) }, "internal topics: was"},
+		"committed meanwhile":  {func(i *discovery.Inventory) { i.Topics[1].Partitions[1] = part(1, 10, 60, 41) }, "committed orders-1: was 40, is 41"},
+		"log start has passed": {func(i *discovery.Inventory) { i.Topics[1].Partitions[1] = part(1, 11, 60, 40) }, "new offset of orders-1: was in the log, is below the log start 11"},
+		"another group reads":  {func(i *discovery.Inventory) { i.Topics[2].ReadBy = []string{"billing"} }, "topic app-a-changelog: was"},
+		"protocol changed":     {func(i *discovery.Inventory) { i.Group.Protocol = streams.ProtocolStreams }, "group protocol: was classic, is streams"},
 	} {
 		inv := stopped()
 		c.change(&inv)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"resurge/discovery"
 	"resurge/plans"
 	"resurge/streams"
 )
@@ -16,7 +17,7 @@ const undoBySaved = "resurge undo: from the saved offsets"
 // rebuild lays out the steps. The order is the safety: everything reversible
 // first, deletions one by one after it, local state last before the start, so
 // that a run that ends early leaves the most to go back to.
-func (b *builder) rebuild(offsets []plans.OffsetChange, internal []Topic) {
+func (b *builder) rebuild(offsets []plans.OffsetChange, internal []discovery.Topic) {
 	touched := b.touched(offsets, internal)
 	b.save("save offsets, configs and topic IDs as they are now", touched)
 	if !b.req.NoStop {
@@ -77,7 +78,7 @@ func (b *builder) save(title string, touched []plans.Topic) {
 }
 
 // touched are the topics that the plan reads or changes, inputs first.
-func (b *builder) touched(offsets []plans.OffsetChange, internal []Topic) []plans.Topic {
+func (b *builder) touched(offsets []plans.OffsetChange, internal []discovery.Topic) []plans.Topic {
 	var out []plans.Topic
 	for _, c := range offsets {
 		if t, ok := b.inv.Topic(c.Topic); ok && !slices.ContainsFunc(out, func(o plans.Topic) bool { return o.Name == t.Name }) {
@@ -90,7 +91,7 @@ func (b *builder) touched(offsets []plans.OffsetChange, internal []Topic) []plan
 	return out
 }
 
-func planTopic(t Topic) plans.Topic {
+func planTopic(t discovery.Topic) plans.Topic {
 	records, ok := t.Records()
 	if !ok {
 		records = -1
@@ -157,7 +158,7 @@ func (b *builder) removeMembers() {
 	b.add(s)
 }
 
-func (b *builder) delete(t Topic) {
+func (b *builder) delete(t discovery.Topic) {
 	undo := "none: its records are gone, the replay writes them again"
 	b.add(plans.Step{
 		Kind: plans.DeleteTopic, Risk: plans.Destructive, Title: "delete " + string(planTopic(t).Role) + " topic " + t.Name,
@@ -167,7 +168,7 @@ func (b *builder) delete(t Topic) {
 }
 
 // withConfigs adds what it takes to create the topic again.
-func withConfigs(p plans.Topic, t Topic) plans.Topic {
+func withConfigs(p plans.Topic, t discovery.Topic) plans.Topic {
 	p.ReplicationFactor = t.ReplicationFactor
 	for k, v := range t.Configs {
 		if v.Dynamic {
@@ -182,7 +183,7 @@ func withConfigs(p plans.Topic, t Topic) plans.Topic {
 
 // recreate creates the repartition topics again and commits offset 0, so that
 // an application whose reset policy is latest misses nothing (internals 7.5).
-func (b *builder) recreate(internal []Topic) {
+func (b *builder) recreate(internal []discovery.Topic) {
 	var offsets []plans.OffsetChange
 	for _, t := range internal {
 		p := withConfigs(planTopic(t), t)
@@ -220,7 +221,7 @@ func createCLI(t plans.Topic) string {
 	return c.String()
 }
 
-func groupsTool(inv Inventory) string {
+func groupsTool(inv discovery.Inventory) string {
 	if inv.Group.Protocol == streams.ProtocolStreams {
 		return `kafka-streams-groups.sh --bootstrap-server "$BOOTSTRAP"`
 	}
@@ -228,7 +229,7 @@ func groupsTool(inv Inventory) string {
 }
 
 // resetCLI are the equivalent commands, one per topic and offset.
-func resetCLI(inv Inventory, offsets []plans.OffsetChange) []string {
+func resetCLI(inv discovery.Inventory, offsets []plans.OffsetChange) []string {
 	flag := "--topic"
 	if inv.Group.Protocol == streams.ProtocolStreams {
 		flag = "--input-topic"

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"resurge/discovery"
 	"resurge/plans"
 	"resurge/streams"
 )
@@ -34,7 +35,7 @@ func positionFor(positions []Position, topic string, partition int32) Position {
 // The metadata is left empty, also where the offset stays: a partition time that
 // is later than what another partition of the same task replays would make the
 // task drop those records as late (TopicPartitionMetadata).
-func moveTo(inv Inventory, topic string, p PartitionState, pos Position) (plans.OffsetChange, error) {
+func moveTo(inv discovery.Inventory, topic string, p discovery.PartitionState, pos Position) (plans.OffsetChange, error) {
 	c := plans.OffsetChange{Topic: topic, Partition: p.Partition}
 	if p.Fault != nil || p.Start == nil || p.End == nil {
 		return c, partitionUnknown(topic, p)
@@ -60,7 +61,7 @@ func moveTo(inv Inventory, topic string, p PartitionState, pos Position) (plans.
 	return c, nil
 }
 
-func partitionUnknown(topic string, p PartitionState) error {
+func partitionUnknown(topic string, p discovery.PartitionState) error {
 	name := streams.TopicPartition{Topic: topic, Partition: p.Partition}.String()
 	if p.Fault != nil {
 		return fmt.Errorf("read ends of %s: %w", streams.Quote(name), p.Fault)
@@ -75,7 +76,7 @@ func join(a, b string) string {
 	return a + "; " + b
 }
 
-func resolve(inv Inventory, topic string, p PartitionState, pos Position) (offset int64, note string, err error) {
+func resolve(inv discovery.Inventory, topic string, p discovery.PartitionState, pos Position) (offset int64, note string, err error) {
 	switch pos.Mode {
 	case ToEarliest:
 		return *p.Start, "", nil

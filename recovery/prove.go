@@ -208,7 +208,7 @@ func (p *prover) store(ctx context.Context, changelog string) (int, error) {
 	if err != nil {
 		return 0, fmt.Errorf("read configs of %s: %w", streams.Quote(changelog), err)
 	}
-	kind, _ := streams.GuessStoreKind(internal, plainConfigs(configs[changelog]))
+	kind, _ := streams.GuessStoreKind(internal, configs[changelog].Plain())
 	windowed := kind == streams.StoreWindow
 	switch {
 	case !p.w.Application.CanQuery(windowed):

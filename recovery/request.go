@@ -3,6 +3,7 @@ package recovery
 import (
 	"time"
 
+	"resurge/discovery"
 	"resurge/plans"
 )
 
@@ -40,7 +41,7 @@ type Request struct {
 	Strategy    plans.Strategy
 	// Positions are where the inputs start again; empty means to-earliest.
 	Positions []Position
-	Hints     Hints
+	Hints     discovery.Hints
 	// NoStop and NoStart leave those operator tasks out of the plan.
 	NoStop  bool
 	NoStart bool

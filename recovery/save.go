@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"resurge/discovery"
 	"resurge/plans"
 	"resurge/streams"
 )
@@ -138,7 +139,7 @@ func takeTopics(ctx context.Context, w *work, s *Saved) error {
 }
 
 func savedTopic(w *work, t streams.Topic, c streams.TopicConfigs, marks map[streams.TopicPartition]streams.Watermarks) SavedTopic {
-	out := SavedTopic{AllConfigs: plainConfigs(c), Topic: plans.Topic{Name: t.Name, ID: t.ID, Partitions: len(t.Partitions), Records: -1}}
+	out := SavedTopic{AllConfigs: c.Plain(), Topic: plans.Topic{Name: t.Name, ID: t.ID, Partitions: len(t.Partitions), Records: -1}}
 	for _, p := range w.Step.Topics {
 		if p.Name == t.Name {
 			out.Role, out.Why = p.Role, p.Why
@@ -195,7 +196,7 @@ func LatestSaved(r Run, store Store) (Saved, error) {
 
 // MakeUndo plans the way back from a run: offsets as they were saved, deleted
 // topics created again, empty. What cannot be put back is said in warnings.
-func MakeUndo(inv Inventory, r Run, saved Saved, req Request, now time.Time, program string) (plans.Plan, error) {
+func MakeUndo(inv discovery.Inventory, r Run, saved Saved, req Request, now time.Time, program string) (plans.Plan, error) {
 	if inv.Group.Fault != nil {
 		return plans.Plan{}, fmt.Errorf("the state of the group is not known: %w", inv.Group.Fault)
 	}

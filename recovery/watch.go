@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"resurge/discovery"
 	"resurge/plans"
 	"resurge/streams"
 )
@@ -261,7 +262,7 @@ func byRole(p plans.Plan, role streams.Role) []string {
 // topic that was lost before the run is in no plan and exists again; one under
 // another prefix is known from the plan alone.
 func ownTopics(ctx context.Context, w *work, role streams.Role) ([]string, error) {
-	d := Discoverer{Reader: w.Reader, Now: w.Now}
+	d := discovery.Discoverer{Reader: w.Reader, Now: w.Now}
 	inv, err := d.Discover(ctx, w.app(), w.plan().Hints, nil)
 	if err != nil {
 		return nil, fmt.Errorf("look for the application's topics: %w", err)

@@ -133,6 +133,15 @@ type TopicConfigs struct {
 	Fault  *Fault            `json:"fault,omitempty"`
 }
 
+// Plain returns the values without their origin.
+func (c TopicConfigs) Plain() map[string]string {
+	out := make(map[string]string, len(c.Values))
+	for k, v := range c.Values {
+		out[k] = v.Value
+	}
+	return out
+}
+
 // Watermarks are the ends of one partition. With a Fault nothing else is known.
 type Watermarks struct {
 	Start  int64  `json:"start"`  // log start offset

@@ -9,6 +9,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"resurge/discovery"
 	"resurge/recovery"
 	"resurge/streams"
 )
@@ -18,7 +19,7 @@ const inspectEvery = 30 * time.Second
 
 // inspected is everything about one application.
 type inspected struct {
-	inv recovery.Inventory
+	inv discovery.Inventory
 	as  recovery.Assessment
 }
 
@@ -42,7 +43,7 @@ type applicationScreen struct {
 	err      error
 	tab      int
 	overview scroller
-	topics   table[recovery.Topic]
+	topics   table[discovery.Topic]
 	offsets  table[partitionRow]
 	members  table[streams.Member]
 }
@@ -51,14 +52,14 @@ type applicationScreen struct {
 type partitionRow struct {
 	topic string
 	role  streams.Role
-	recovery.PartitionState
+	discovery.PartitionState
 }
 
 func newApplicationScreen(d *desk, app string) *applicationScreen {
 	s := &applicationScreen{d: d, app: app}
-	s.topics = table[recovery.Topic]{
-		key: func(t recovery.Topic) string { return t.Name }, cells: s.topicCells,
-		text: func(t recovery.Topic) string { return t.Name + " " + roleName(t.Role) },
+	s.topics = table[discovery.Topic]{
+		key: func(t discovery.Topic) string { return t.Name }, cells: s.topicCells,
+		text: func(t discovery.Topic) string { return t.Name + " " + roleName(t.Role) },
 	}
 	s.offsets = table[partitionRow]{
 		key:  func(r partitionRow) string { return r.topic + "/" + grouped(int64(r.Partition)) },
@@ -147,7 +148,7 @@ func (s *applicationScreen) take(v inspected, err error) {
 	}
 	s.data, s.loaded = v, true
 	s.d.learn(v.inv.Cluster)
-	topics := sorted(v.inv.Topics, func(a, b recovery.Topic) int {
+	topics := sorted(v.inv.Topics, func(a, b discovery.Topic) int {
 		return cmp.Or(cmp.Compare(roleOrder(a.Role), roleOrder(b.Role)), cmp.Compare(a.Name, b.Name))
 	})
 	var parts []partitionRow

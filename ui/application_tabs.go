@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strings"
 
-	"resurge/recovery"
+	"resurge/discovery"
 	"resurge/streams"
 )
 
@@ -22,7 +22,7 @@ func (s *applicationScreen) overviewLines() []line {
 	w, _ := s.d.body()
 	inv := s.data.inv
 	var out []line
-	for _, f := range sorted(s.data.as.Findings, func(a, b recovery.Finding) int {
+	for _, f := range sorted(s.data.as.Findings, func(a, b discovery.Finding) int {
 		return cmp.Compare(severity(b.Level), severity(a.Level))
 	}) {
 		out = append(out, s.finding(f, w)...)
@@ -57,7 +57,7 @@ func (s *applicationScreen) overviewLines() []line {
 
 // finding puts the name in front and the detail beside it, below it where there
 // is no room.
-func (s *applicationScreen) finding(f recovery.Finding, w int) []line {
+func (s *applicationScreen) finding(f discovery.Finding, w int) []line {
 	const name = 20
 	mark := s.d.th.mark(levelMark(f.Level))
 	head := line{gap(1), mark.left(s.d.th.markWidth()), gap(1)}
@@ -95,7 +95,7 @@ func (s *applicationScreen) groupLine() line {
 	return append(l, txt(plain, strings.Join(parts, " · ")), txt(muted, " · read "+hms(s.data.inv.TakenAt)+" UTC"))
 }
 
-func (s *applicationScreen) topicCells(t recovery.Topic) []span {
+func (s *applicationScreen) topicCells(t discovery.Topic) []span {
 	mark, tone := gap(0), plain
 	partitions := grouped(int64(len(t.Partitions)))
 	switch {
@@ -126,7 +126,7 @@ func faultErr(f *streams.Fault) error {
 }
 
 // committedParts says how many partitions have a committed offset.
-func committedParts(t recovery.Topic) string {
+func committedParts(t discovery.Topic) string {
 	if !hasPosition(t) {
 		return "-"
 	}
@@ -142,7 +142,7 @@ func committedParts(t recovery.Topic) string {
 	return fmt.Sprintf("%d/%d", n, len(t.Partitions))
 }
 
-func topicLag(t recovery.Topic) string {
+func topicLag(t discovery.Topic) string {
 	if !hasPosition(t) {
 		return "-"
 	}
@@ -151,7 +151,7 @@ func topicLag(t recovery.Topic) string {
 }
 
 // hasPosition reports whether the group commits offsets on topics of this role.
-func hasPosition(t recovery.Topic) bool {
+func hasPosition(t discovery.Topic) bool {
 	return t.Role == streams.RoleInput || t.Role == streams.RoleRepartition
 }
 
@@ -190,7 +190,7 @@ func (s *applicationScreen) offsetCells(r partitionRow) []span {
 
 // positionTexts are the committed offset and the lag: "-" where the group has
 // none, "?" where it is not known.
-func positionTexts(p recovery.PartitionState) (committed, lag string) {
+func positionTexts(p discovery.PartitionState) (committed, lag string) {
 	switch {
 	case p.Fault != nil:
 		return unknown, unknown

@@ -8,7 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"resurge/recovery"
+	"resurge/discovery"
 	"resurge/streams"
 )
 
@@ -19,44 +19,44 @@ const surveyEvery = 15 * time.Second
 type appsScreen struct {
 	d       *desk
 	request request
-	survey  recovery.Survey
+	survey  discovery.Survey
 	loaded  bool
 	err     error
-	table   table[recovery.SurveyRow]
+	table   table[discovery.SurveyRow]
 	order   int
 }
 
 // orders are the ways to sort, each with the name that the screen shows.
 var orders = []struct {
 	name string
-	cmp  func(a, b recovery.SurveyRow) int
+	cmp  func(a, b discovery.SurveyRow) int
 }{
-	{"worst first", func(a, b recovery.SurveyRow) int {
+	{"worst first", func(a, b discovery.SurveyRow) int {
 		return cmp.Or(cmp.Compare(severity(b.Level), severity(a.Level)), cmp.Compare(a.Application, b.Application))
 	}},
-	{"by name", func(a, b recovery.SurveyRow) int { return cmp.Compare(a.Application, b.Application) }},
-	{"by lag", func(a, b recovery.SurveyRow) int {
+	{"by name", func(a, b discovery.SurveyRow) int { return cmp.Compare(a.Application, b.Application) }},
+	{"by lag", func(a, b discovery.SurveyRow) int {
 		return cmp.Or(cmp.Compare(lagOf(b), lagOf(a)), cmp.Compare(a.Application, b.Application))
 	}},
 }
 
-func severity(l recovery.Level) int {
+func severity(l discovery.Level) int {
 	switch l {
-	case recovery.LevelBad:
+	case discovery.LevelBad:
 		return 4
-	case recovery.LevelLook:
+	case discovery.LevelLook:
 		return 3
-	case recovery.LevelUnknown:
+	case discovery.LevelUnknown:
 		return 2
-	case recovery.LevelOK:
+	case discovery.LevelOK:
 		return 1
-	case recovery.LevelInfo:
+	case discovery.LevelInfo:
 	}
 	return 0
 }
 
 // lagOf puts what is not known before everything: it may be the largest.
-func lagOf(r recovery.SurveyRow) int64 {
+func lagOf(r discovery.SurveyRow) int64 {
 	if r.Lag == nil {
 		return 1<<63 - 1
 	}
@@ -65,9 +65,9 @@ func lagOf(r recovery.SurveyRow) int64 {
 
 func newAppsScreen(d *desk) *appsScreen {
 	s := &appsScreen{d: d}
-	s.table = table[recovery.SurveyRow]{
-		key:   func(r recovery.SurveyRow) string { return r.Application },
-		text:  func(r recovery.SurveyRow) string { return r.Application + " " + r.State + " " + r.Worst },
+	s.table = table[discovery.SurveyRow]{
+		key:   func(r discovery.SurveyRow) string { return r.Application },
+		text:  func(r discovery.SurveyRow) string { return r.Application + " " + r.State + " " + r.Worst },
 		cells: s.cells,
 	}
 	s.columns()
@@ -87,7 +87,7 @@ func (s *appsScreen) columns() {
 	}
 }
 
-func (s *appsScreen) cells(r recovery.SurveyRow) []span {
+func (s *appsScreen) cells(r discovery.SurveyRow) []span {
 	mark := levelMark(r.Level)
 	worst := r.Worst
 	if worst == "" {
@@ -101,7 +101,7 @@ func (s *appsScreen) cells(r recovery.SurveyRow) []span {
 
 // stateName is the group's state in the words of the broker, or why it is not
 // known.
-func stateName(r recovery.SurveyRow) string {
+func stateName(r discovery.SurveyRow) string {
 	if r.Fault != nil {
 		return strings.ReplaceAll(string(r.Fault.Kind), "_", " ")
 	}
@@ -129,25 +129,25 @@ func groupState(s string) string {
 	return strings.ToLower(txt(plain, s).text)
 }
 
-func levelTone(l recovery.Level) tone {
+func levelTone(l discovery.Level) tone {
 	switch l {
-	case recovery.LevelBad:
+	case discovery.LevelBad:
 		return danger
-	case recovery.LevelLook, recovery.LevelUnknown:
+	case discovery.LevelLook, discovery.LevelUnknown:
 		return warn
-	case recovery.LevelOK, recovery.LevelInfo:
+	case discovery.LevelOK, discovery.LevelInfo:
 	}
 	return plain
 }
 
 func (s *appsScreen) refresh() tea.Cmd {
 	ex := s.d.s.Explorer
-	return ask(s.d, &s.request, func(ctx context.Context) (recovery.Survey, error) { return ex.Survey(ctx) })
+	return ask(s.d, &s.request, func(ctx context.Context) (discovery.Survey, error) { return ex.Survey(ctx) })
 }
 
 func (s *appsScreen) handle(msg tea.Msg) tea.Cmd {
 	switch msg := msg.(type) {
-	case answer[recovery.Survey]:
+	case answer[discovery.Survey]:
 		if s.request.is(msg.number) {
 			s.take(msg.value, msg.err)
 		}
@@ -164,7 +164,7 @@ func (s *appsScreen) handle(msg tea.Msg) tea.Cmd {
 	return nil
 }
 
-func (s *appsScreen) take(v recovery.Survey, err error) {
+func (s *appsScreen) take(v discovery.Survey, err error) {
 	s.err, s.request.since = err, s.d.now
 	if err != nil {
 		return

@@ -11,6 +11,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"resurge/discovery"
 	"resurge/recovery"
 	"resurge/streams"
 )
@@ -70,7 +71,7 @@ func following(t *testing.T, s *script) (*driver, *time.Time) {
 func TestB83_TicksAndFilters(t *testing.T) {
 	d := drive(t, 80, 24, func(f *fake, _ *Session) {
 		for i := range 12 {
-			f.inv.Topics = append(f.inv.Topics, recovery.Topic{Name: fmt.Sprintf("clicks-%02d", i), Role: streams.RoleInput, Partitions: partitions(1, 0, 5, 9)})
+			f.inv.Topics = append(f.inv.Topics, discovery.Topic{Name: fmt.Sprintf("clicks-%02d", i), Role: streams.RoleInput, Partitions: partitions(1, 0, 5, 9)})
 		}
 	}).settle()
 	d.press("enter")
@@ -223,7 +224,7 @@ func TestSelectionIsByIdentity(t *testing.T) {
 	d := drive(t, 80, 24).settle()
 	d.press("j", "j")
 	want := selectedApp(d)
-	d.f.survey.Rows = append([]recovery.SurveyRow{{Application: "a-new-one", Level: recovery.LevelBad, Worst: "gone"}}, d.f.survey.Rows...)
+	d.f.survey.Rows = append([]discovery.SurveyRow{{Application: "a-new-one", Level: discovery.LevelBad, Worst: "gone"}}, d.f.survey.Rows...)
 	slices.Reverse(d.f.survey.Rows)
 	d.press("r")
 	d.settle()
@@ -234,7 +235,7 @@ func TestSelectionIsByIdentity(t *testing.T) {
 	if got := selectedApp(d); got != want {
 		t.Errorf("selected %s after sorting, before %s", got, want)
 	}
-	d.f.survey.Rows = slices.DeleteFunc(d.f.survey.Rows, func(r recovery.SurveyRow) bool { return r.Application == want })
+	d.f.survey.Rows = slices.DeleteFunc(d.f.survey.Rows, func(r discovery.SurveyRow) bool { return r.Application == want })
 	d.press("r")
 	d.settle()
 	d.misses(want)
@@ -247,10 +248,10 @@ func TestStaleAnswersAreDropped(t *testing.T) {
 	d.press("r")
 	late := sampleSurvey()
 	late.Rows = late.Rows[:1]
-	d.send(answer[recovery.Survey]{number: old, value: late})
+	d.send(answer[discovery.Survey]{number: old, value: late})
 	d.sees("asking the cluster")
 	d.settle().sees("order-processor")
-	d.send(answer[recovery.Survey]{number: apps.request.number, value: late}) // a second time
+	d.send(answer[discovery.Survey]{number: apps.request.number, value: late}) // a second time
 	d.sees("order-processor")
 }
 

@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"resurge/recovery"
+	"resurge/discovery"
 )
 
 // bigList is a console on a cluster with a thousand applications.
@@ -16,11 +16,11 @@ func bigList(tb testing.TB, w, h int) *driver {
 	return drive(tb, w, h, func(f *fake, _ *Session) {
 		f.survey.Rows = nil
 		for i := range 1000 {
-			l := recovery.LevelOK
+			l := discovery.LevelOK
 			if i%7 == 0 {
-				l = recovery.LevelLook
+				l = discovery.LevelLook
 			}
-			f.survey.Rows = append(f.survey.Rows, recovery.SurveyRow{
+			f.survey.Rows = append(f.survey.Rows, discovery.SurveyRow{
 				Application: fmt.Sprintf("application-%04d", i), State: "Stable", Members: new(3), Stores: new(2), Lag: new(int64(i * 1000)), Level: l, Worst: "fine",
 				Evidence: []string{"the group has the stream assignor"},
 			})

@@ -10,6 +10,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 
+	"resurge/discovery"
 	"resurge/plans"
 	"resurge/recovery"
 )
@@ -87,7 +88,7 @@ func (d *driver) settle() *driver {
 			case *appsScreen:
 				if s.request.out {
 					v, err := d.f.Survey(ctx)
-					d.send(answer[recovery.Survey]{number: s.request.number, value: v, err: err})
+					d.send(answer[discovery.Survey]{number: s.request.number, value: v, err: err})
 				}
 			case *applicationScreen:
 				if s.request.out {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"resurge/discovery"
 	"resurge/plans"
 	"resurge/recovery"
 	"resurge/streams"
@@ -28,8 +29,8 @@ const (
 // fake is the session's other side: fixed data, and a record of what was asked.
 type fake struct {
 	mu      sync.Mutex
-	survey  recovery.Survey
-	inv     recovery.Inventory
+	survey  discovery.Survey
+	inv     discovery.Inventory
 	as      recovery.Assessment
 	plan    plans.Plan
 	err     error
@@ -68,19 +69,19 @@ func (f *fake) wait(ctx context.Context) error {
 	}
 }
 
-func (f *fake) Survey(ctx context.Context) (recovery.Survey, error) {
+func (f *fake) Survey(ctx context.Context) (discovery.Survey, error) {
 	if err := f.wait(ctx); err != nil {
-		return recovery.Survey{}, err
+		return discovery.Survey{}, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.survey, f.err
 }
 
-func (f *fake) Inspect(ctx context.Context, app string) (recovery.Inventory, recovery.Assessment, error) {
+func (f *fake) Inspect(ctx context.Context, app string) (discovery.Inventory, recovery.Assessment, error) {
 	f.said("inspect %s", app)
 	if err := f.wait(ctx); err != nil {
-		return recovery.Inventory{}, recovery.Assessment{}, err
+		return discovery.Inventory{}, recovery.Assessment{}, err
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -137,34 +138,34 @@ func sampleCluster() streams.Cluster {
 	}}
 }
 
-func sampleSurvey() recovery.Survey {
-	row := func(app, state string, protocol streams.GroupProtocol, members, stores int, lag int64, l recovery.Level, worst string) recovery.SurveyRow {
-		return recovery.SurveyRow{
+func sampleSurvey() discovery.Survey {
+	row := func(app, state string, protocol streams.GroupProtocol, members, stores int, lag int64, l discovery.Level, worst string) discovery.SurveyRow {
+		return discovery.SurveyRow{
 			Application: app, State: state, Protocol: protocol, Members: new(members), Stores: new(stores), Lag: new(lag), Level: l, Worst: worst,
 			Evidence: []string{"group " + app + " has the stream assignor", "5 internal topics are named after it"},
 		}
 	}
-	return recovery.Survey{
+	return discovery.Survey{
 		Cluster: sampleCluster(), TakenAt: now.Add(-4 * time.Second), Others: 31,
-		Rows: []recovery.SurveyRow{
-			row("shipment-tracker", "Stable", streams.ProtocolClassic, 6, 9, 0, recovery.LevelOK, ""),
-			row("order-processor", "Empty", streams.ProtocolClassic, 0, 5, 41204, recovery.LevelBad, "changelog missing"),
-			row("payments-enricher", "PreparingRebalance", streams.ProtocolClassic, 3, 2, 310, recovery.LevelLook, "rebalancing"),
-			row("fraud-scores", "Stable", streams.ProtocolClassic, 4, 3, 0, recovery.LevelLook, "lag grows"),
+		Rows: []discovery.SurveyRow{
+			row("shipment-tracker", "Stable", streams.ProtocolClassic, 6, 9, 0, discovery.LevelOK, ""),
+			row("order-processor", "Empty", streams.ProtocolClassic, 0, 5, 41204, discovery.LevelBad, "changelog missing"),
+			row("payments-enricher", "PreparingRebalance", streams.ProtocolClassic, 3, 2, 310, discovery.LevelLook, "rebalancing"),
+			row("fraud-scores", "Stable", streams.ProtocolClassic, 4, 3, 0, discovery.LevelLook, "lag grows"),
 			{
-				Application: "legacy-rollup", Protocol: streams.ProtocolUnknown, Level: recovery.LevelUnknown, Worst: "not allowed",
+				Application: "legacy-rollup", Protocol: streams.ProtocolUnknown, Level: discovery.LevelUnknown, Worst: "not allowed",
 				Fault:    fault(streams.FaultNotAllowed, "group legacy-rollup", "the principal may not describe the group", "DESCRIBE on the group is needed"),
 				Evidence: []string{"3 internal topics are named after it"},
 			},
-			row("session-builder", "Stable", streams.ProtocolStreams, 2, 1, 12, recovery.LevelOK, ""),
+			row("session-builder", "Stable", streams.ProtocolStreams, 2, 1, 12, discovery.LevelOK, ""),
 		},
 	}
 }
 
-func partitions(n int, start, committed, end int64) []recovery.PartitionState {
-	out := make([]recovery.PartitionState, 0, n)
+func partitions(n int, start, committed, end int64) []discovery.PartitionState {
+	out := make([]discovery.PartitionState, 0, n)
 	for i := range n {
-		p := recovery.PartitionState{Partition: int32(i), Leader: int32(i%3 + 1), Start: new(start), End: new(end), Stable: new(end)}
+		p := discovery.PartitionState{Partition: int32(i), Leader: int32(i%3 + 1), Start: new(start), End: new(end), Stable: new(end)}
 		if committed >= 0 {
 			p.Committed = &streams.Commit{Offset: committed, LeaderEpoch: -1}
 			p.Lag = new(end - committed)
@@ -174,14 +175,14 @@ func partitions(n int, start, committed, end int64) []recovery.PartitionState {
 	return out
 }
 
-func sampleInventory() recovery.Inventory {
+func sampleInventory() discovery.Inventory {
 	id := func(b byte) streams.TopicID {
 		return streams.TopicID{b, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
 	}
-	return recovery.Inventory{
+	return discovery.Inventory{
 		Application: "order-processor", Cluster: sampleCluster(), TakenAt: now,
 		Group: streams.Group{ID: "order-processor", Exists: true, Protocol: streams.ProtocolClassic, ProtocolType: "consumer", Assignor: "stream", State: "Empty", Coordinator: 2},
-		Topics: []recovery.Topic{
+		Topics: []discovery.Topic{
 			{
 				Name: "order-processor-totals-changelog", Role: streams.RoleChangelog, Store: "totals",
 				Fault: fault(streams.FaultNotFound, "topic order-processor-totals-changelog", "does not exist", ""), Evidence: []string{"the other changelogs of the topology exist"},
@@ -212,12 +213,12 @@ func sampleInventory() recovery.Inventory {
 
 func sampleAssessment() recovery.Assessment {
 	return recovery.Assessment{
-		Findings: []recovery.Finding{
-			{Level: recovery.LevelOK, Name: "inputs whole", Detail: "orders, customers: log start 0, nothing compacted away"},
-			{Level: recovery.LevelBad, Name: "changelog missing", Detail: "order-processor-totals-changelog does not exist; every other store has its changelog", Advice: "compare the ways back (c)"},
-			{Level: recovery.LevelLook, Name: "group empty", Detail: "no members; a start now would replay from the committed offsets onto empty state"},
-			{Level: recovery.LevelInfo, Name: "standby", Detail: "none configured: an instance loss means a full restore"},
-		},
+		Diagnosis: discovery.Diagnosis{Findings: []discovery.Finding{
+			{Level: discovery.LevelOK, Name: "inputs whole", Detail: "orders, customers: log start 0, nothing compacted away"},
+			{Level: discovery.LevelBad, Name: "changelog missing", Detail: "order-processor-totals-changelog does not exist; every other store has its changelog", Advice: "compare the ways back (c)"},
+			{Level: discovery.LevelLook, Name: "group empty", Detail: "no members; a start now would replay from the committed offsets onto empty state"},
+			{Level: discovery.LevelInfo, Name: "standby", Detail: "none configured: an instance loss means a full restore"},
+		}},
 		Options: []recovery.Option{
 			{
 				Strategy: string(plans.Rebuild), Available: true, Reason: "the inputs are whole: 18,407,667 records are read again",

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"resurge/discovery"
 	"resurge/plans"
 	"resurge/recovery"
 )
@@ -12,9 +13,9 @@ import (
 // as long as its context lives.
 type Explorer interface {
 	// Survey lists the Streams applications of the cluster.
-	Survey(ctx context.Context) (recovery.Survey, error)
+	Survey(ctx context.Context) (discovery.Survey, error)
 	// Inspect reads everything about one application and says what it means.
-	Inspect(ctx context.Context, app string) (recovery.Inventory, recovery.Assessment, error)
+	Inspect(ctx context.Context, app string) (discovery.Inventory, recovery.Assessment, error)
 	// Plan makes the exact plan for a request.
 	Plan(ctx context.Context, r recovery.Request) (plans.Plan, error)
 }

@@ -7,7 +7,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
-	"resurge/recovery"
+	"resurge/discovery"
 )
 
 // reading is a text to read: it is laid out anew for every width.
@@ -123,7 +123,7 @@ func (f *facts) grid(cols []column, n int, cells func(i int) []string) {
 }
 
 // topicText is everything about one topic.
-func topicText(t recovery.Topic) reading {
+func topicText(t discovery.Topic) reading {
 	return reading{
 		name: "topic", title: t.Name, what: "the topic's name",
 		copy:  func() string { return t.Name },
@@ -131,7 +131,7 @@ func topicText(t recovery.Topic) reading {
 	}
 }
 
-func topicLines(t recovery.Topic, w int) []line {
+func topicLines(t discovery.Topic, w int) []line {
 	f := &facts{w: w, name: 13}
 	f.add("topic", t.Name)
 	f.add("topic ID", t.ID.String())

@@ -7,6 +7,7 @@ import (
 	"github.com/charmbracelet/colorprofile"
 	"github.com/charmbracelet/x/ansi"
 
+	"resurge/discovery"
 	"resurge/recovery"
 )
 
@@ -119,17 +120,17 @@ func (th *theme) markWidth() int {
 	return 1
 }
 
-func levelMark(l recovery.Level) string {
+func levelMark(l discovery.Level) string {
 	switch l {
-	case recovery.LevelOK:
+	case discovery.LevelOK:
 		return markGood
-	case recovery.LevelInfo:
+	case discovery.LevelInfo:
 		return markNothing
-	case recovery.LevelLook:
+	case discovery.LevelLook:
 		return markLook
-	case recovery.LevelBad:
+	case discovery.LevelBad:
 		return markBad
-	case recovery.LevelUnknown:
+	case discovery.LevelUnknown:
 	}
 	return markUnknown
 }

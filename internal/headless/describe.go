@@ -5,13 +5,14 @@ import (
 	"slices"
 	"strings"
 
+	"resurge/discovery"
 	"resurge/recovery"
 	"resurge/streams"
 )
 
 // Describe prints one application: findings first, then what runs out, its
 // topics, tasks and members, and the ways back.
-func Describe(w io.Writer, inv recovery.Inventory, a recovery.Assessment) error {
+func Describe(w io.Writer, inv discovery.Inventory, a recovery.Assessment) error {
 	p := &printer{w: w}
 	p.heading(inv)
 	for _, f := range a.Findings {
@@ -44,7 +45,7 @@ func Describe(w io.Writer, inv recovery.Inventory, a recovery.Assessment) error 
 
 // heading says what is described, on which cluster, and why it is taken for an
 // application of Kafka Streams.
-func (p *printer) heading(inv recovery.Inventory) {
+func (p *printer) heading(inv discovery.Inventory) {
 	g := inv.Group
 	p.f("%s on cluster %s\ngroup: %s, %s protocol, %d %s", streams.Quote(inv.Application), streams.Quote(inv.Cluster.ID), groupState(g), g.Protocol, len(g.Members), plural(len(g.Members), "member"))
 	if act := inv.Activity; act != nil {
@@ -67,7 +68,7 @@ func (p *printer) heading(inv recovery.Inventory) {
 	p.f("\n")
 }
 
-func (p *printer) clocks(clocks []recovery.Clock) {
+func (p *printer) clocks(clocks []discovery.Clock) {
 	for i, c := range clocks {
 		if i == 0 {
 			p.f("\nclocks:\n")
@@ -78,7 +79,7 @@ func (p *printer) clocks(clocks []recovery.Clock) {
 			left = "over"
 		case c.Left != nil:
 			left = Short(*c.Left)
-		case c.Level == recovery.LevelUnknown:
+		case c.Level == discovery.LevelUnknown:
 			left = "?"
 		}
 		p.f("  %-2s %-18s %-8s %s\n", levelMark(c.Level), streams.Quote(c.Name), left, streams.Quote(c.Detail))
@@ -98,7 +99,7 @@ func groupState(g streams.Group) string {
 	return streams.Quote(strings.ToLower(g.State))
 }
 
-func topicRow(t recovery.Topic) []string {
+func topicRow(t discovery.Topic) []string {
 	records, lag := "?", "-"
 	if n, ok := t.Records(); ok {
 		records = Group(n)
@@ -112,7 +113,7 @@ func topicRow(t recovery.Topic) []string {
 	return []string{roleName(t), t.Name, topicKind(t), Group(int64(len(t.Partitions))), records, lag, strings.Join(t.Evidence, "; ")}
 }
 
-func roleName(t recovery.Topic) string {
+func roleName(t discovery.Topic) string {
 	switch {
 	case t.Role == streams.RoleLookalike && t.Ambiguous:
 		return "not proven"
@@ -123,7 +124,7 @@ func roleName(t recovery.Topic) string {
 }
 
 // topicKind is what is special about a topic of its role.
-func topicKind(t recovery.Topic) string {
+func topicKind(t discovery.Topic) string {
 	switch {
 	case t.StoreKind != "":
 		return t.StoreKind
@@ -136,7 +137,7 @@ func topicKind(t recovery.Topic) string {
 }
 
 // tasks prints where the tasks run; members by their client IDs.
-func (p *printer) tasks(inv recovery.Inventory) {
+func (p *printer) tasks(inv discovery.Inventory) {
 	if len(inv.Tasks) == 0 {
 		return
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"go.uber.org/goleak"
 
+	"resurge/discovery"
 	"resurge/internal/headless"
 	"resurge/plans"
 	"resurge/recovery"
@@ -130,21 +131,21 @@ func (broken) Write([]byte) (int, error) { return 0, os.ErrClosed }
 func TestTables(t *testing.T) {
 	five, end, lag := int64(5), int64(41_204), int64(41_199)
 	members := 2
-	inv := recovery.Inventory{
+	inv := discovery.Inventory{
 		Application: "orders", Cluster: streams.Cluster{ID: "MkU3OEVBNTcw", Brokers: []streams.Broker{{ID: 1}}},
 		Group: streams.Group{ID: "orders", Exists: true, Protocol: streams.ProtocolClassic, State: "Stable", Members: []streams.Member{{ClientID: hostile, Host: "/10.0.0.7", Active: []streams.TaskID{{}, {Partition: 1}, {}}}}},
-		Topics: []recovery.Topic{
-			{Name: "in", Role: streams.RoleInput, Evidence: []string{"the group has commits on it"}, Partitions: []recovery.PartitionState{{Start: &five, End: &end, Committed: &streams.Commit{Offset: 5}, Lag: &lag}}},
-			{Name: hostile, Role: streams.RoleLookalike, Ambiguous: true, Evidence: []string{"no group"}, Partitions: []recovery.PartitionState{{}}},
+		Topics: []discovery.Topic{
+			{Name: "in", Role: streams.RoleInput, Evidence: []string{"the group has commits on it"}, Partitions: []discovery.PartitionState{{Start: &five, End: &end, Committed: &streams.Commit{Offset: 5}, Lag: &lag}}},
+			{Name: hostile, Role: streams.RoleLookalike, Ambiguous: true, Evidence: []string{"no group"}, Partitions: []discovery.PartitionState{{}}},
 		},
 	}
 	var b bytes.Buffer
 	err := errors.Join(
 		headless.Describe(&b, inv, recovery.Assess(inv)),
 		headless.Plan(&b, planned()),
-		headless.Apps(&b, recovery.Survey{Cluster: inv.Cluster, Rows: []recovery.SurveyRow{
-			{Application: "orders", State: "Stable", Protocol: streams.ProtocolClassic, Members: &members, Lag: &lag, Level: recovery.LevelOK},
-			{Application: hostile, Level: recovery.LevelUnknown, Worst: "not allowed"},
+		headless.Apps(&b, discovery.Survey{Cluster: inv.Cluster, Rows: []discovery.SurveyRow{
+			{Application: "orders", State: "Stable", Protocol: streams.ProtocolClassic, Members: &members, Lag: &lag, Level: discovery.LevelOK},
+			{Application: hostile, Level: discovery.LevelUnknown, Worst: "not allowed"},
 		}, Gaps: []*streams.Fault{{What: "broker 3", Message: "unreachable"}}}),
 		headless.Runs(&b, nil),
 		headless.Runs(&b, []headless.RunRow{

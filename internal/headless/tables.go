@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"resurge/discovery"
 	"resurge/plans"
 	"resurge/recovery"
 	"resurge/streams"
@@ -40,17 +41,17 @@ func (p *printer) table(rows [][]string) {
 	}
 }
 
-func levelMark(l recovery.Level) string {
+func levelMark(l discovery.Level) string {
 	switch l {
-	case recovery.LevelOK:
+	case discovery.LevelOK:
 		return "ok"
-	case recovery.LevelInfo:
+	case discovery.LevelInfo:
 		return "-"
-	case recovery.LevelLook:
+	case discovery.LevelLook:
 		return "!"
-	case recovery.LevelBad:
+	case discovery.LevelBad:
 		return "x"
-	case recovery.LevelUnknown:
+	case discovery.LevelUnknown:
 	}
 	return "?"
 }
@@ -63,7 +64,7 @@ func number[T int | int64](n *T) string {
 }
 
 // Apps prints the applications of a cluster.
-func Apps(w io.Writer, s recovery.Survey) error {
+func Apps(w io.Writer, s discovery.Survey) error {
 	p := &printer{w: w}
 	p.f("cluster %s, %d %s\n\n", streams.Quote(s.Cluster.ID), len(s.Cluster.Brokers), plural(len(s.Cluster.Brokers), "broker"))
 	rows := append(make([][]string, 0, 1+len(s.Rows)), []string{"", "APPLICATION", "STATE", "PROTOCOL", "MEMBERS", "STORES", "LAG", "WORST"})

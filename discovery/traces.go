@@ -1,11 +1,10 @@
-package recovery
+package discovery
 
 import (
 	"context"
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"resurge/streams"
 )
@@ -24,46 +23,6 @@ type traces struct {
 	foreign map[int64]string // producer ID to another application's ID
 	hinted  map[int64]string // producer ID to the repartition topic it writes
 	wrote   map[string]map[int64]bool
-}
-
-// transactionOwner is the application ID in a transactional ID of Kafka Streams:
-// <app>-<process UUID>-<thread> since exactly-once v2 (KIP-447), and
-// <app>-<subtopology>_<partition> before; empty for any other.
-func transactionOwner(id string) string {
-	if i := strings.LastIndexByte(id, '-'); i > 37 && allDigits(id[i+1:]) && isUUID(id[i-36:i]) && id[i-37] == '-' {
-		return id[:i-37]
-	}
-	i := strings.LastIndexByte(id, '-')
-	if i <= 0 {
-		return ""
-	}
-	sub, part, ok := strings.Cut(id[i+1:], "_")
-	if !ok || !allDigits(sub) || !allDigits(part) {
-		return ""
-	}
-	return id[:i]
-}
-
-// ownTransaction tells the application's transactional IDs from those of an
-// application whose ID is longer.
-func ownTransaction(app, id string) bool { return transactionOwner(id) == app }
-
-func isUUID(s string) bool {
-	if len(s) != 36 {
-		return false
-	}
-	for i, c := range s {
-		if dash := i == 8 || i == 13 || i == 18 || i == 23; dash != (c == '-') {
-			return false
-		} else if !dash && !strings.ContainsRune("0123456789abcdefABCDEF", c) {
-			return false
-		}
-	}
-	return true
-}
-
-func allDigits(s string) bool {
-	return s != "" && strings.Trim(s, "0123456789") == ""
 }
 
 // producers reads who wrote to the candidates and, while the cluster is not too
@@ -100,7 +59,7 @@ func (d Discoverer) producers(ctx context.Context, inv *Inventory, s *sighting, 
 // mayWrite reports whether anything could be found out from producers: with
 // transactional IDs, or a repartition topic that the application reads.
 func (s *sighting) mayWrite() bool {
-	if slices.ContainsFunc(s.transactions, func(t streams.Transaction) bool { return ownTransaction(s.app, t.TransactionalID) }) {
+	if slices.ContainsFunc(s.transactions, func(t streams.Transaction) bool { return streams.TransactionOwner(t.TransactionalID) == s.app }) {
 		return true
 	}
 	for tp := range s.commits {
@@ -160,7 +119,7 @@ func (s *sighting) possibleOutputs(candidates []string) []string {
 func newTraces(app string, transactions []streams.Transaction, seen map[streams.TopicPartition]streams.Producers) traces {
 	t := traces{own: map[int64]string{}, foreign: map[int64]string{}, hinted: map[int64]string{}, wrote: map[string]map[int64]bool{}}
 	for _, tx := range transactions {
-		switch owner := transactionOwner(tx.TransactionalID); owner {
+		switch owner := streams.TransactionOwner(tx.TransactionalID); owner {
 		case app:
 			t.own[tx.ProducerID] = tx.TransactionalID
 		case "":

@@ -1,4 +1,4 @@
-package recovery
+package discovery
 
 import (
 	"slices"
@@ -93,7 +93,7 @@ func (s sighting) guessStore(t *Topic) {
 	if t.Store == "" { // under another prefix: the end of the name may still tell
 		internal.Name = t.Name[:max(len(t.Name)-len("-changelog"), 0)]
 	}
-	kind, why := streams.GuessStoreKind(internal, plainConfigs(s.configs[t.Name]))
+	kind, why := streams.GuessStoreKind(internal, s.configs[t.Name].Plain())
 	if seen, ok := s.kinds[t.Name]; ok {
 		kind, why = seen.kind, seen.why
 	}

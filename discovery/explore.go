@@ -1,4 +1,4 @@
-package recovery
+package discovery
 
 import (
 	"context"
@@ -14,7 +14,7 @@ import (
 // Explore reads one group of any kind: its members, what it reads and how far it
 // is. It asks nobody else, so it says nothing of who owns what, and costs a few
 // requests: what follows a group looks with it again and again. A group that
-// nothing speaks for is [ErrUnknown].
+// nothing speaks for is an [UnknownError].
 func (d Discoverer) Explore(ctx context.Context, group string) (Inventory, error) {
 	inv := Inventory{Application: group, TakenAt: d.Now()}
 	s := sighting{app: group, topics: map[string]streams.Topic{}}

@@ -1,4 +1,4 @@
-package recovery
+package discovery
 
 import (
 	"strings"
@@ -195,7 +195,7 @@ func TestOwnTransactionTellsTwinsApart(t *testing.T) {
 		"shop-" + uuid + "-1": true, "shop-0_3": true,
 		"shop-v2-" + uuid + "-1": false, "shop-v2-0_3": false, "shop": false, "shop-x": false, "other-" + uuid + "-1": false,
 	} {
-		if got := ownTransaction("shop", id); got != want {
+		if got := streams.TransactionOwner(id) == "shop"; got != want {
 			t.Errorf("%s: %v", id, got)
 		}
 	}

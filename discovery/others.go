@@ -1,4 +1,4 @@
-package recovery
+package discovery
 
 import (
 	"context"
@@ -113,4 +113,30 @@ func (s *sighting) take(others []reading) (gaps []*streams.Fault) {
 		s.asked = s.asked && len(a.faults) == 0
 	}
 	return gaps
+}
+
+// OtherReaders is what the groups beside one application read and claim.
+type OtherReaders struct {
+	// Readers are the groups that have commits on a topic or subscribe to it.
+	Readers map[string][]string
+	// Claims are the groups whose topology names an internal topic.
+	Claims map[string]string
+	// Gaps are groups that did not answer, or could not be listed: with one of
+	// them a topic without a reader may have one all the same.
+	Gaps []*streams.Fault
+}
+
+// OtherReaders asks every group beside the application what it reads.
+func (d Discoverer) OtherReaders(ctx context.Context, app string) (OtherReaders, error) {
+	list, err := d.Reader.Groups(ctx)
+	if err != nil {
+		return OtherReaders{}, fmt.Errorf("list groups: %w", err)
+	}
+	others, err := d.others(ctx, app, list)
+	if err != nil {
+		return OtherReaders{}, err
+	}
+	s := sighting{readers: map[string][]string{}, claims: map[string]string{}}
+	gaps := slices.Concat(s.take(others), list.Faults)
+	return OtherReaders{Readers: s.readers, Claims: s.claims, Gaps: gaps}, nil
 }

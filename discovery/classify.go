@@ -1,4 +1,4 @@
-package recovery
+package discovery
 
 import (
 	"maps"
@@ -182,14 +182,6 @@ func (s sighting) shape(name string) Topic {
 	}
 	t.Subtopologies = s.subtopologies(name)
 	return t
-}
-
-func plainConfigs(c streams.TopicConfigs) map[string]string {
-	out := make(map[string]string, len(c.Values))
-	for k, v := range c.Values {
-		out[k] = v.Value
-	}
-	return out
 }
 
 // byTopology reads the streams group's own topology. What it does not name is

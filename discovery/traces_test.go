@@ -1,4 +1,4 @@
-package recovery
+package discovery
 
 import (
 	"slices"
@@ -48,7 +48,7 @@ func TestTransactionOwner(t *testing.T) {
 		"shop": "", "shop-1": "", processID + "-1": "", "-" + processID + "-1": "", "shop-" + processID: "", "shop-" + processID + "-x": "",
 		"shop-0_": "", "": "", "-0_1": "",
 	} {
-		if got := transactionOwner(id); got != want {
+		if got := streams.TransactionOwner(id); got != want {
 			t.Errorf("%q: got %q, want %q", id, got, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package recovery
+package discovery
 
 import (
 	"context"
@@ -24,7 +24,7 @@ type Discoverer struct {
 	SearchAll bool
 }
 
-// Discover reads everything about one application. It fails with [ErrUnknown]
+// Discover reads everything about one application. It fails with an [UnknownError]
 // when nothing on the cluster speaks for such an application. What could not be
 // read is a gap of the inventory, and never taken for absent. A group that shows
 // no sign of Kafka Streams is described all the same, without Signs.
@@ -163,7 +163,9 @@ func (a *ownAnswers) ask(ctx context.Context, d Discoverer, app string) {
 	work.Go(func() error { a.broker, a.brokerErr = d.Reader.BrokerConfigs(ctx); return nil })
 	work.Go(func() error {
 		a.transactions, a.traceErr = d.Reader.Transactions(ctx, app+"-")
-		if a.traceErr == nil && slices.ContainsFunc(a.transactions, func(t streams.Transaction) bool { return t.Open() && ownTransaction(app, t.TransactionalID) }) {
+		if a.traceErr == nil && slices.ContainsFunc(a.transactions, func(t streams.Transaction) bool {
+			return t.Open() && streams.TransactionOwner(t.TransactionalID) == app
+		}) {
 			a.open, a.traceErr = d.Reader.OpenTransactions(ctx, app+"-")
 		}
 		return nil
@@ -189,7 +191,7 @@ func (a *ownAnswers) into(inv *Inventory, s *sighting) {
 		inv.Gaps = append(inv.Gaps, asFault(a.traceErr, "open transactions"))
 	}
 	for _, t := range a.open {
-		if ownTransaction(inv.Application, t.TransactionalID) {
+		if streams.TransactionOwner(t.TransactionalID) == inv.Application {
 			inv.Transactions = append(inv.Transactions, t)
 		}
 	}
@@ -227,7 +229,7 @@ func (s *sighting) longerIDs() {
 		}
 	}
 	for _, t := range s.transactions {
-		if id := transactionOwner(t.TransactionalID); id != s.app && strings.HasPrefix(id, s.app+"-") {
+		if id := streams.TransactionOwner(t.TransactionalID); id != s.app && strings.HasPrefix(id, s.app+"-") {
 			s.longer = append(s.longer, id)
 		}
 	}
@@ -256,7 +258,7 @@ func (s sighting) signs(topics []Topic) []string {
 	if hasStreamsCommit(s.commits) {
 		out = append(out, "its commits carry the metadata of Kafka Streams")
 	}
-	if slices.ContainsFunc(s.transactions, func(t streams.Transaction) bool { return ownTransaction(s.app, t.TransactionalID) }) {
+	if slices.ContainsFunc(s.transactions, func(t streams.Transaction) bool { return streams.TransactionOwner(t.TransactionalID) == s.app }) {
 		out = append(out, "transactional IDs of Kafka Streams are named after it")
 	}
 	if s.hints.Topology != nil {
