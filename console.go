@@ -122,6 +122,20 @@ func (d *desk) Groups(ctx context.Context) (discovery.GroupSurvey, error) {
 	return d.link.discoverer().CrowdSurvey(ctx)
 }
 
+// Explore implements ui.Explorer.
+func (d *desk) Explore(ctx context.Context, group string) (discovery.Inventory, error) {
+	return d.link.discoverer().Explore(ctx, group)
+}
+
+// Preflight implements ui.Explorer.
+func (d *desk) Preflight(ctx context.Context, app string, purpose recovery.Purpose) (recovery.Preflight, error) {
+	inv, _, err := d.Inspect(ctx, app)
+	if err != nil {
+		return recovery.Preflight{}, err
+	}
+	return recovery.CheckRights(ctx, d.link.reader, inv, purpose)
+}
+
 func (d *desk) hints(app string) (discovery.Hints, error) { return d.c.hintsOf(app, d.config(app)) }
 
 // Inspect implements ui.Explorer.
