@@ -122,7 +122,10 @@ func (s sighting) candidates() []string {
 	}
 	if t := s.hints.Topology; t != nil {
 		for _, n := range slices.Concat(t.SourceTopics(s.app), t.SinkTopics(s.app), t.GlobalTopics()) {
-			set[n] = true
+			// An internal topic that does not exist may be there under another prefix.
+			if _, exists := s.topics[n]; exists || !streams.LooksInternal(n) {
+				set[n] = true
+			}
 		}
 	}
 	for n := range s.traces.wrote {
@@ -177,7 +180,7 @@ func (s sighting) shape(name string) Topic {
 	} else {
 		t.Fault = &streams.Fault{Kind: streams.FaultNotFound, What: "topic " + streams.Quote(name), Message: "does not exist"}
 	}
-	if internal, ok := streams.ParseInternal(s.app, name); ok {
+	if internal, ok := streams.ParseInternal(s.prefix(name), name); ok {
 		t.Store, t.Internal = internal.Name, internal.Kind
 	}
 	t.Subtopologies = s.subtopologies(name)

@@ -39,10 +39,10 @@ func (d Discoverer) Discover(ctx context.Context, app string, hints Hints, times
 		return inv, unknown(app, s.list, len(s.topics) > 0)
 	}
 	inv.Signs = s.signs(inv.Topics)
+	inv.Tasks = tasksOf(inv.Group, s.topics)
 	if err := d.positions(ctx, &inv, s); err != nil {
 		return inv, err
 	}
-	inv.Tasks = tasksOf(inv.Group, s.topics)
 	return inv, d.times(ctx, &inv, times)
 }
 

@@ -45,7 +45,7 @@ func (d Discoverer) positions(ctx context.Context, inv *Inventory, s sighting) e
 	if err != nil {
 		inv.Gaps = append(inv.Gaps, asFault(err, "topic configs"))
 	}
-	p.s, p.owners, p.activity = s, owners(inv.Group), inv.Activity
+	p.s, p.owners, p.activity = s, owners(inv.Group, inv.Tasks), inv.Activity
 	for i := range inv.Topics {
 		t := &inv.Topics[i]
 		if c, ok := configs[t.Name]; ok {
@@ -83,14 +83,19 @@ func (d Discoverer) missingConfigs(ctx context.Context, s sighting, names []stri
 	return out, err
 }
 
-// owners maps each partition to the member that reads it.
-func owners(g streams.Group) map[streams.TopicPartition]string {
+// owners maps each partition to the member that reads it: as its assignment says,
+// or as the source of a task that is active there.
+func owners(g streams.Group, tasks []Task) map[streams.TopicPartition]string {
 	out := map[streams.TopicPartition]string{}
+	for _, t := range tasks {
+		for _, tp := range t.Sources {
+			if len(t.Active) == 1 {
+				out[tp] = t.Active[0]
+			}
+		}
+	}
 	for _, m := range g.Members {
 		for _, tp := range m.Assigned {
-			out[tp] = m.ID
-		}
-		for tp := range m.Sources {
 			out[tp] = m.ID
 		}
 	}

@@ -48,20 +48,34 @@ func longestPrefix(name string, ids map[string]bool) string {
 // is known for generated names; for others it is the longest part, up to a
 // hyphen, that the names have in common.
 func (c *crowd) orphans() []SurveyRow {
-	left := make([]string, 0, len(c.orphaned))
-	byID := map[string][]string{}
-	for _, t := range c.orphaned {
-		if id := generatedOwner(t.Name); id != "" {
-			byID[id] = append(byID[id], t.Name)
+	names := make([]string, len(c.orphaned))
+	for i, t := range c.orphaned {
+		names[i] = t.Name
+	}
+	byID, guessed := ownersOf(names)
+	var out []SurveyRow
+	for _, id := range slices.Sorted(maps.Keys(byID)) {
+		out = append(out, orphanRow(id, byID[id], guessed[id]))
+	}
+	return out
+}
+
+// ownersOf groups names of internal topics by the application ID that they begin
+// with; guessed are those IDs of which only names that people gave tell.
+func ownersOf(names []string) (byID map[string][]string, guessed map[string]bool) {
+	var left, rest []string
+	byID, guessed = map[string][]string{}, map[string]bool{}
+	for _, n := range names {
+		if id := generatedOwner(n); id != "" {
+			byID[id] = append(byID[id], n)
 		} else {
-			left = append(left, t.Name)
+			left = append(left, n)
 		}
 	}
 	known := map[string]bool{}
 	for id := range byID {
 		known[id] = true
 	}
-	var rest []string
 	for _, n := range left {
 		if id := longestPrefix(n, known); id != "" {
 			byID[id] = append(byID[id], n)
@@ -69,16 +83,11 @@ func (c *crowd) orphans() []SurveyRow {
 			rest = append(rest, n)
 		}
 	}
-	guessed := map[string]bool{}
 	for id, names := range byCommonPrefix(rest) {
 		byID[id] = append(byID[id], names...)
 		guessed[id] = true
 	}
-	var out []SurveyRow
-	for _, id := range slices.Sorted(maps.Keys(byID)) {
-		out = append(out, orphanRow(id, byID[id], guessed[id]))
-	}
-	return out
+	return byID, guessed
 }
 
 func orphanRow(id string, names []string, guessed bool) SurveyRow {

@@ -1,8 +1,10 @@
 package discovery
 
 import (
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"resurge/streams"
 )
@@ -20,7 +22,9 @@ func (s sighting) byImport(t *Topic) {
 		s.importedChangelog(t)
 	case slices.Contains(top.SourceTopics(s.app), t.Name):
 		s.importedSource(t)
-	case t.Role == streams.RoleInput && len(s.group.Topology) == 0 && !slices.Contains(s.hints.Inputs, t.Name) && !hasPattern(*top):
+	case t.Role == streams.RoleInput && top.Matches(t.Name):
+		t.Evidence = append(t.Evidence, "matched by a source pattern of the imported topology")
+	case t.Role == streams.RoleInput && len(s.group.Topology) == 0 && !slices.Contains(s.hints.Inputs, t.Name) && !top.Matches(t.Name):
 		t.Evidence = append(t.Evidence, "the imported topology does not read it")
 	}
 }
@@ -46,17 +50,6 @@ func (s sighting) importedSource(t *Topic) {
 	default:
 		t.Evidence = append(t.Evidence, why)
 	}
-}
-
-func hasPattern(t streams.Topology) bool {
-	for _, part := range t.Parts {
-		for _, n := range part.Sources {
-			if n.Pattern != "" {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 func (s sighting) importedStore(store string) bool {
@@ -114,9 +107,11 @@ func (s sighting) tableSource(t *Topic) {
 			if topic != t.Name {
 				continue
 			}
-			if _, has := s.topics[streams.ChangelogTopic(s.app, store)]; !has {
+			if other := s.changelogElsewhere(store); other == "" {
 				t.TableSource = true
 				t.Evidence = append(t.Evidence, "source of table "+streams.Quote(store)+", which has no changelog of its own")
+			} else if other != streams.ChangelogTopic(s.app, store) {
+				t.Evidence = append(t.Evidence, "source of table "+streams.Quote(store)+", whose changelog may be "+streams.Quote(other))
 			}
 		}
 		return
@@ -124,6 +119,27 @@ func (s sighting) tableSource(t *Topic) {
 	if c := s.configs[t.Name]; c.Values["cleanup.policy"].Value == "compact" {
 		t.Evidence = append(t.Evidence, "compacted: it may be the source of a table, and then its only changelog")
 	}
+}
+
+// changelogElsewhere is the changelog of a store: under the application's own
+// prefix, or else under one that is no other known application's (an overridden
+// prefix); empty for none.
+func (s sighting) changelogElsewhere(store string) string {
+	own := streams.ChangelogTopic(s.app, store)
+	if _, ok := s.topics[own]; ok {
+		return own
+	}
+	suffix := streams.ChangelogTopic("", store)
+	for _, name := range slices.Sorted(maps.Keys(s.topics)) {
+		prefix, ok := strings.CutSuffix(name, suffix)
+		if !ok || prefix == "" {
+			continue
+		}
+		if known := slices.ContainsFunc(s.list.Groups, func(g streams.GroupListing) bool { return g.ID == prefix }); !known {
+			return name
+		}
+	}
+	return ""
 }
 
 // subtopologies are the parts of the topology that name the topic.
@@ -206,4 +222,28 @@ func tasksOf(g streams.Group, topics map[string]streams.Topic) []Task {
 type kindSeen struct {
 	kind streams.StoreKind
 	why  string
+}
+
+// prefix is what the name of an internal topic begins with: the application ID,
+// or what the internal topics of the group's topology have in common
+// (StreamsConfig.InternalConfig.TOPIC_PREFIX_ALTERNATIVE).
+func (s sighting) prefix(name string) string {
+	var internal []string
+	for _, st := range s.group.Topology {
+		for _, n := range slices.Concat(st.RepartitionSources, st.RepartitionSinks, st.Changelogs) {
+			if !slices.Contains(st.SourceTopics, n) {
+				internal = append(internal, n)
+			}
+		}
+	}
+	if !slices.Contains(internal, name) || slices.ContainsFunc(internal, func(n string) bool { return strings.HasPrefix(n, s.app+"-") }) {
+		return s.app
+	}
+	byID, _ := ownersOf(internal)
+	for id := range byID {
+		if !slices.ContainsFunc(internal, func(n string) bool { return !strings.HasPrefix(n, id+"-") }) {
+			return id
+		}
+	}
+	return s.app
 }

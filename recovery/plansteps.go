@@ -221,19 +221,19 @@ func createCLI(t plans.Topic) string {
 	return c.String()
 }
 
+const consumerGroups = `kafka-consumer-groups.sh --bootstrap-server "$BOOTSTRAP"`
+
 func groupsTool(inv discovery.Inventory) string {
 	if inv.Group.Protocol == streams.ProtocolStreams {
 		return `kafka-streams-groups.sh --bootstrap-server "$BOOTSTRAP"`
 	}
-	return `kafka-consumer-groups.sh --bootstrap-server "$BOOTSTRAP"`
+	return consumerGroups
 }
 
-// resetCLI are the equivalent commands, one per topic and offset.
+// resetCLI are the equivalent commands, one per topic and offset. The tool for
+// consumer groups resets streams groups too; the one for streams groups cannot in
+// 4.1, and refuses partitions without a commit (both seen on 4.4.0).
 func resetCLI(inv discovery.Inventory, offsets []plans.OffsetChange) []string {
-	flag := "--topic"
-	if inv.Group.Protocol == streams.ProtocolStreams {
-		flag = "--input-topic"
-	}
 	type target struct {
 		topic  string
 		offset int64
@@ -252,8 +252,8 @@ func resetCLI(inv discovery.Inventory, offsets []plans.OffsetChange) []string {
 	}
 	out := make([]string, 0, len(order))
 	for _, k := range order {
-		out = append(out, fmt.Sprintf("%s --reset-offsets --group %s %s %s --to-offset %d --execute", groupsTool(inv),
-			streams.ShellQuote(inv.Application), flag, streams.ShellQuote(k.topic+":"+strings.Join(parts[k], ",")), k.offset))
+		out = append(out, fmt.Sprintf("%s --reset-offsets --group %s --topic %s --to-offset %d --execute", consumerGroups,
+			streams.ShellQuote(inv.Application), streams.ShellQuote(k.topic+":"+strings.Join(parts[k], ",")), k.offset))
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package streams
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -102,7 +103,7 @@ func (t Topology) PartOf(app, topic string) []int32 {
 	var out []int32
 	for _, part := range t.Parts {
 		alone := Topology{Name: t.Name, Parts: []TopologyPart{part}}
-		touches := slices.Contains(t.decorate(app, alone.sources(part.Global)), topic) || slices.Contains(t.decorate(app, alone.sinks()), topic)
+		touches := part.matches(topic) || slices.Contains(t.decorate(app, alone.sources(part.Global)), topic) || slices.Contains(t.decorate(app, alone.sinks()), topic)
 		if internal, ok := ParseInternal(app, topic); ok && internal.Kind == KindChangelog {
 			touches = touches || slices.Contains(alone.stores(false), t.StoreName(internal.Name))
 		}
@@ -111,6 +112,25 @@ func (t Topology) PartOf(app, topic string) []int32 {
 		}
 	}
 	return out
+}
+
+// matches reports whether a pattern of the part reads the topic. Java's patterns
+// that Go cannot read match nothing.
+func (p TopologyPart) matches(topic string) bool {
+	for _, n := range p.Sources {
+		if n.Pattern == "" {
+			continue
+		}
+		if re, err := regexp.Compile(`^(?:` + n.Pattern + `)$`); err == nil && re.MatchString(topic) {
+			return true
+		}
+	}
+	return false
+}
+
+// Matches reports whether a pattern of the topology reads the topic.
+func (t Topology) Matches(topic string) bool {
+	return slices.ContainsFunc(t.Parts, func(p TopologyPart) bool { return p.matches(topic) })
 }
 
 // StoreName takes the named topology's prefix off what stands between prefix and
