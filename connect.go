@@ -28,12 +28,11 @@ func (l *link) discoverer() discovery.Discoverer {
 
 // The adapter satisfies the engine's ports.
 var (
-	_ recovery.Reader        = (*kafka.Reader)(nil)
-	_ discovery.RightsReader = (*kafka.Reader)(nil)
-	_ recovery.Writer        = writer{}
-	_ recovery.Operator      = hooks{}
-	_ recovery.Application   = (*appClient)(nil)
-	_ recovery.Store         = runDir{}
+	_ recovery.Reader      = (*kafka.Reader)(nil)
+	_ recovery.Writer      = writer{}
+	_ recovery.Operator    = hooks{}
+	_ recovery.Application = (*appClient)(nil)
+	_ recovery.Store       = runDir{}
 )
 
 // connect dials the cluster that flags, context or properties name.

@@ -338,7 +338,7 @@ func (s sighting) changelog(t *Topic) {
 		return
 	}
 	if !s.listed {
-		s.doubt(t, "the list of groups is not complete: another application may claim it")
+		s.doubt(t, "the list of groups is not complete: another application may claim it"+s.missingRight())
 		return
 	}
 	t.Evidence = append(t.Evidence, "no other known application ID is a prefix of it")
@@ -367,11 +367,19 @@ func (s sighting) protect(t *Topic) {
 		}
 		return
 	}
-	if !s.asked {
-		s.doubt(t, "not every other group could be asked whether it reads it")
+	if !s.asked || !s.listed {
+		s.doubt(t, "not every other group could be asked whether it reads it"+s.missingRight())
 		return
 	}
 	t.Evidence = append(t.Evidence, "no other group reads it")
+}
+
+// missingRight says which right would complete the list of groups.
+func (s sighting) missingRight() string {
+	if s.list.Filtered == nil {
+		return ""
+	}
+	return " (" + s.list.Filtered.Hint + ")"
 }
 
 // looksChangelog reports whether the topic carries the settings that Streams

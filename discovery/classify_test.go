@@ -213,3 +213,19 @@ func TestNear(t *testing.T) {
 		}
 	}
 }
+
+// TestB17_UnseenGroupsLeaveADoubt: whoever may not see every group cannot say
+// that nobody else reads a topic.
+func TestB17_UnseenGroupsLeaveADoubt(t *testing.T) {
+	w := newWorld("orders").changelog("orders-totals-changelog").repartition("orders-by-name-repartition")
+	w.s.listed = false
+	w.s.list.Filtered = &streams.Fault{Kind: streams.FaultNotAllowed, Hint: "this principal needs DESCRIBE on the cluster"}
+	for _, topic := range w.s.classify() {
+		if topic.Owned || !topic.Ambiguous {
+			t.Errorf("%s: owned %v, ambiguous %v", topic.Name, topic.Owned, topic.Ambiguous)
+		}
+		if why := strings.Join(topic.Evidence, "; "); !strings.Contains(why, "DESCRIBE on the cluster") {
+			t.Errorf("%s does not name the missing right: %s", topic.Name, why)
+		}
+	}
+}

@@ -78,7 +78,10 @@ func (d Discoverer) sight(ctx context.Context, inv *Inventory) (sighting, error)
 	if err := work.Wait(); err != nil {
 		return s, err
 	}
-	s.listed = len(s.list.Faults) == 0
+	s.listed = len(s.list.Faults) == 0 && s.list.Filtered == nil
+	if f := s.list.Filtered; f != nil {
+		inv.Unseen = append(inv.Unseen, f)
+	}
 	inv.Gaps = append(inv.Gaps, s.list.Faults...)
 	inv.Group, inv.Kind = s.group, kindOf(s.group, s.list)
 	mine.into(inv, &s)

@@ -124,6 +124,8 @@ type OtherReaders struct {
 	// Gaps are groups that did not answer, or could not be listed: with one of
 	// them a topic without a reader may have one all the same.
 	Gaps []*streams.Fault
+	// Filtered says that groups may exist that this principal may not see.
+	Filtered *streams.Fault
 }
 
 // OtherReaders asks every group beside the application what it reads.
@@ -138,5 +140,5 @@ func (d Discoverer) OtherReaders(ctx context.Context, app string) (OtherReaders,
 	}
 	s := sighting{readers: map[string][]string{}, claims: map[string]string{}}
 	gaps := slices.Concat(s.take(others), list.Faults)
-	return OtherReaders{Readers: s.readers, Claims: s.claims, Gaps: gaps}, nil
+	return OtherReaders{Readers: s.readers, Claims: s.claims, Gaps: gaps, Filtered: list.Filtered}, nil
 }

@@ -85,4 +85,5 @@ type Reader interface {
 	GroupReader
 	CrowdReader
 	TraceReader
+	RightsReader
 }

@@ -19,7 +19,7 @@ func (d Discoverer) Glance(ctx context.Context) (Survey, error) {
 	if err != nil {
 		return Survey{}, err
 	}
-	out := Survey{Cluster: c.cluster, TakenAt: c.at, Gaps: c.list.Faults, Partial: true}
+	out := Survey{Cluster: c.cluster, TakenAt: c.at, Gaps: c.gaps(), Partial: true}
 	for _, g := range c.list.Groups {
 		row := c.row(g)
 		if len(row.Evidence) == 0 {
@@ -42,7 +42,7 @@ func (d Discoverer) Survey(ctx context.Context) (Survey, error) {
 	if err != nil {
 		return Survey{}, err
 	}
-	out := Survey{Cluster: c.cluster, TakenAt: c.at, Gaps: c.list.Faults}
+	out := Survey{Cluster: c.cluster, TakenAt: c.at, Gaps: c.gaps()}
 	var asked []streams.GroupListing
 	for _, g := range c.list.Groups {
 		if k := g.Kind(); k == streams.KindStreams || k == streams.KindClassic || k == streams.KindCommits {
@@ -101,7 +101,7 @@ func (d Discoverer) CrowdSurvey(ctx context.Context) (GroupSurvey, error) {
 	if err != nil {
 		return GroupSurvey{}, err
 	}
-	out := GroupSurvey{Cluster: c.cluster, TakenAt: c.at, Gaps: c.list.Faults}
+	out := GroupSurvey{Cluster: c.cluster, TakenAt: c.at, Gaps: c.gaps()}
 	if err := d.describeCrowd(ctx, c, c.list.Groups); err != nil {
 		return out, err
 	}
@@ -128,6 +128,14 @@ type crowd struct {
 	described map[string]streams.Group
 	commits   map[string]streams.GroupCommits
 	ends      map[streams.TopicPartition]streams.Watermarks
+}
+
+// gaps are what the list of groups may lack.
+func (c *crowd) gaps() []*streams.Fault {
+	if c.list.Filtered == nil {
+		return c.list.Faults
+	}
+	return append(slices.Clone(c.list.Faults), c.list.Filtered)
 }
 
 // crowd reads the names: brokers, groups and topics.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/twmb/franz-go/pkg/kerr"
@@ -15,8 +16,10 @@ import (
 
 // Groups lists all groups of the cluster, of every type. A broker that does not
 // answer leaves a Fault, and then the list is short. A principal without rights
-// is answered with no groups and no fault: a group missing from the list is
-// absent only when [Reader.Group] says so.
+// is answered with no groups and no fault, one with rights on some groups with
+// those; DESCRIBE on the cluster shows all (KafkaApis.handleListGroupsRequest).
+// Without it the list is Filtered. A group missing from the list is absent only
+// when [Reader.Group] says so.
 func (r *Reader) Groups(ctx context.Context) (streams.GroupList, error) {
 	s := clusterSubject("list of groups")
 	var list streams.GroupList
@@ -43,7 +46,29 @@ func (r *Reader) Groups(ctx context.Context) (streams.GroupList, error) {
 	}
 	sortBy(list.Groups, func(g streams.GroupListing) string { return g.ID })
 	r.remember(list.Groups)
-	return list, nil
+	var err error
+	list.Filtered, err = r.filtered(ctx)
+	return list, err
+}
+
+// filtered says why a list of groups may lack groups that this principal may not
+// describe; nil: it lacks none.
+func (r *Reader) filtered(ctx context.Context) (*streams.Fault, error) {
+	s := clusterSubject("list of groups")
+	rights, err := r.ClusterRights(ctx)
+	switch {
+	case err != nil:
+		return nil, err
+	case rights.Fault == nil && slices.Contains(rights.Allowed, streams.OpDescribe):
+		return nil, nil //nolint:nilnil // no fault is the good answer
+	case rights.Fault == nil || rights.Fault.Kind == streams.FaultNotAllowed:
+		f := s.fault(kerr.ClusterAuthorizationFailed)
+		f.Message = "it shows only the groups that this principal may describe; others may exist"
+		return f, nil
+	}
+	f := *rights.Fault
+	f.What = s.what
+	return &f, nil
 }
 
 func listedGroups(shard kgo.ResponseShard) (*kmsg.ListGroupsResponse, error) {

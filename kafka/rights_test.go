@@ -177,3 +177,33 @@ func TestRightsOfBits(t *testing.T) {
 	}
 	wantFault(t, rightsOf(s, math.MinInt32).Fault, streams.FaultUnsupported)
 }
+
+// TestB17_AListOfSomeGroupsSaysSo: without DESCRIBE on the cluster brokers list
+// what may be described, without an error (KafkaApis.handleListGroupsRequest).
+func TestB17_AListOfSomeGroupsSaysSo(t *testing.T) {
+	for name, tc := range map[string]struct {
+		acls     []kfake.ACL
+		filtered bool
+	}{
+		"one group":   {grant(kmsg.ACLResourceTypeGroup, "shop", kmsg.ACLOperationDescribe), true},
+		"the cluster": {grant(kmsg.ACLResourceTypeCluster, "kafka-cluster", kmsg.ACLOperationDescribe), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, r := principal(t, tc.acls)
+			list, err := r.Groups(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !tc.filtered {
+				if list.Filtered != nil {
+					t.Fatalf("filtered: %v", list.Filtered)
+				}
+				return
+			}
+			wantFault(t, list.Filtered, streams.FaultNotAllowed)
+			if list.Filtered.Hint != "this principal needs DESCRIBE on the cluster" {
+				t.Errorf("hint %q", list.Filtered.Hint)
+			}
+		})
+	}
+}

@@ -32,6 +32,8 @@ type rig struct {
 	cluster *kafka.Cluster
 	reader  *kafka.Reader
 	dir     string
+	// internal are the internal topics that the operator names.
+	internal []string
 
 	mu       sync.Mutex
 	requests map[int16]int
@@ -63,7 +65,9 @@ func newRig(t *testing.T, scenario string) *rig {
 	return r
 }
 
-func (r *rig) hints() discovery.Hints { return discovery.Hints{Inputs: r.box.Inputs()} }
+func (r *rig) hints() discovery.Hints {
+	return discovery.Hints{Inputs: r.box.Inputs(), Internal: r.internal}
+}
 
 func (r *rig) discover() discovery.Inventory {
 	r.t.Helper()

@@ -253,6 +253,10 @@ func (w *work) unread(ctx context.Context, t plans.Topic) error {
 		f := others.Gaps[0]
 		return &Error{Outcome: OutcomeBlocked, Message: "nothing was deleted: whether another group reads topic " + streams.Quote(t.Name) + " cannot be told", Err: f, Hint: "resume when it can: " + f.Hint}
 	}
+	// Where not every group may be seen, the operator's word has to be in the plan.
+	if f := others.Filtered; f != nil && !slices.Contains(w.plan().Hints.Internal, t.Name) {
+		return &Error{Outcome: OutcomeUnauthorised, Message: "nothing was deleted: whether another group reads topic " + streams.Quote(t.Name) + " cannot be told", Err: f, Hint: f.Hint}
+	}
 	if r := others.Readers[t.Name]; len(r) > 0 {
 		return refuse(OutcomeStale, "nothing was deleted; make a new plan", "topic %s is read by group %s by now", streams.Quote(t.Name), streams.Quote(r[0]))
 	}

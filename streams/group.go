@@ -73,6 +73,9 @@ func (g GroupListing) Kind() GroupKind {
 type GroupList struct {
 	Groups []GroupListing `json:"groups"`
 	Faults []*Fault       `json:"faults,omitempty"`
+	// Filtered says that the list holds only the groups that this principal may
+	// describe, or that this is not known: others may exist.
+	Filtered *Fault `json:"filtered,omitempty"`
 }
 
 // Member is one member of a group.
