@@ -116,46 +116,54 @@ func TestUnreachable(t *testing.T) {
 func TestSecured(t *testing.T) { //nolint:tparallel // its subtests share what it set up, in order
 	t.Parallel()
 	b := startBroker(t, brokerOptions{sasl: true})
-	as := func(t *testing.T, user, password string) *console {
-		t.Helper()
-		file := filepath.Join(t.TempDir(), "client.properties")
-		text := "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.jaas.config=" +
-			`org.apache.kafka.common.security.plain.PlainLoginModule required username="` + user + `" password="` + password + "\";\n"
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		c := newConsole(t, b.addr, "")
-		c.flags = append(c.flags, "--command-config", file)
-		return c
-	}
 	t.Run("B19_EmptyCluster", func(t *testing.T) {
-		as(t, "admin", "admin-secret").run(t, "apps").requireCode(t, exitVerified)
+		b.consoleAs(t, "admin", "admin-secret").run(t, "apps").requireCode(t, exitVerified)
 	})
 	b.billing(t)
 	before := b.snapshot(t)
 	t.Run("Right", func(t *testing.T) {
-		as(t, "admin", "admin-secret").run(t, "apps").requireCode(t, exitVerified).requireSays(t, "billing")
+		b.consoleAs(t, "admin", "admin-secret").run(t, "apps").requireCode(t, exitVerified).requireSays(t, "billing")
 	})
 	t.Run("WrongPassword", func(t *testing.T) {
-		r := as(t, "admin", "guessed").run(t, "apps").requireCode(t, exitAuth)
+		r := b.consoleAs(t, "admin", "guessed").run(t, "apps").requireCode(t, exitAuth)
 		if strings.Contains(r.all(), "guessed") {
 			t.Errorf("the password is in the output: %v", r)
 		}
 	})
 	t.Run("B110_WithoutRights", func(t *testing.T) {
 		// The broker answers "no groups, no topics" and no error: not allowed is not empty.
-		as(t, "ops", "ops-secret").run(t, "plan", "billing", "--strategy", "rebuild", "--to-earliest", "--input-topics", "invoices").
+		b.consoleAs(t, "ops", "ops-secret").run(t, "plan", "billing", "--strategy", "rebuild", "--to-earliest", "--input-topics", "invoices").
 			requireCode(t, exitAuth)
 	})
 	t.Run("PlanForAnotherCluster", func(t *testing.T) {
 		other := sharedBroker(t)
 		other.billing(t)
 		p := newConsole(t, other.addr, "").plan(t, "billing", "--to-earliest", "--input-topics", "invoices")
-		as(t, "admin", "admin-secret").execute(t, p, "--ack", "all").requireCode(t, exitStale)
+		b.consoleAs(t, "admin", "admin-secret").execute(t, p, "--ack", "all").requireCode(t, exitStale)
 	})
 	if d := cmp.Diff(before, b.snapshot(t)); d != "" {
 		t.Errorf("the cluster has changed (-before +after):\n%s", d)
 	}
+}
+
+// clientFile is a Java client's configuration for a user of a broker with SASL.
+func (b *broker) clientFile(t *testing.T, user, password string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "client.properties")
+	text := "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.jaas.config=" +
+		`org.apache.kafka.common.security.plain.PlainLoginModule required username="` + user + `" password="` + password + "\";\n"
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// consoleAs is resurge as a user of a broker with SASL.
+func (b *broker) consoleAs(t *testing.T, user, password string) *console {
+	t.Helper()
+	c := newConsole(t, b.addr, "")
+	c.flags = append(c.flags, "--command-config", b.clientFile(t, user, password))
+	return c
 }
 
 // billing leaves what an application leaves, without the application.
