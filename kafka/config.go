@@ -37,6 +37,19 @@ type ClientConfig struct {
 	Ignored []string
 }
 
+// principal is who the client is to the broker's ACLs, with Kafka's own principal
+// builder (DefaultKafkaPrincipalBuilder); empty where a certificate says it, which
+// the broker's mapping rules may change.
+func (c ClientConfig) principal() string {
+	switch {
+	case c.SASL != nil:
+		return "User:" + c.SASL.Username
+	case c.TLS != nil && len(c.TLS.Certificates) > 0:
+		return ""
+	}
+	return "User:ANONYMOUS"
+}
+
 // TLS is how the transport is protected.
 type TLS struct {
 	// Roots are the trusted authorities; nil means the system's.

@@ -60,7 +60,7 @@ func Dial(ctx context.Context, config ClientConfig, options Options) (*Cluster, 
 	if err != nil {
 		return nil, s.fail(err)
 	}
-	c.reader = newReader(cl)
+	c.reader = newReader(cl, config.principal())
 	if err := c.prove(ctx, s); err != nil {
 		c.Close()
 		return nil, err

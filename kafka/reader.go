@@ -17,7 +17,8 @@ import (
 // Reader answers questions about a cluster. It has no method that changes
 // anything, and its connections refuse to.
 type Reader struct {
-	cl *kgo.Client
+	cl        *kgo.Client
+	principal string // see [streams.Cluster]
 
 	mu           sync.Mutex                       // guards the rest
 	protocols    map[string]streams.GroupProtocol // of groups, as last seen
@@ -25,8 +26,8 @@ type Reader struct {
 	manyLookups  bool                             // FindCoordinator takes many groups
 }
 
-func newReader(cl *kgo.Client) *Reader {
-	return &Reader{cl: cl, protocols: map[string]streams.GroupProtocol{}, coordinators: map[string]int32{}}
+func newReader(cl *kgo.Client, principal string) *Reader {
+	return &Reader{cl: cl, principal: principal, protocols: map[string]streams.GroupProtocol{}, coordinators: map[string]int32{}}
 }
 
 // metadata asks any broker for brokers and for the named topics; with nil it
@@ -68,7 +69,7 @@ func (r *Reader) Cluster(ctx context.Context) (streams.Cluster, error) {
 	if err := settled(resp); err != nil {
 		return streams.Cluster{}, err
 	}
-	c := streams.Cluster{Controller: resp.ControllerID}
+	c := streams.Cluster{Controller: resp.ControllerID, Principal: r.principal}
 	if resp.ClusterID != nil {
 		c.ID = *resp.ClusterID
 	}

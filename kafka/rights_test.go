@@ -61,6 +61,9 @@ func TestRights(t *testing.T) {
 	if err != nil || group.Fault != nil || !slices.Equal(group.Allowed, []streams.Operation{streams.OpRead, streams.OpDelete, streams.OpDescribe}) {
 		t.Errorf("a group that does not exist: %+v %v", group, err)
 	}
+	if who, err := r.Cluster(t.Context()); err != nil || who.Principal != "User:ops" {
+		t.Errorf("principal %q, %v", who.Principal, err)
+	}
 	cluster, err := r.ClusterRights(t.Context())
 	if err != nil || cluster.Fault != nil || !slices.Equal(cluster.Allowed, []streams.Operation{streams.OpDescribe, streams.OpIdempotentWrite}) {
 		t.Errorf("cluster: %+v %v", cluster, err)

@@ -101,6 +101,9 @@ type Cluster struct {
 	ID         string   `json:"id"`
 	Controller int32    `json:"controller"`
 	Brokers    []Broker `json:"brokers"`
+	// Principal is who asked, as Kafka's ACLs name it ("User:ops"); empty when
+	// only the broker knows it, as with certificates.
+	Principal string `json:"principal,omitempty"`
 }
 
 // Partition is one partition of a topic as metadata shows it.
