@@ -97,9 +97,13 @@ func distance(a, b string) int {
 	return prev[len(b)]
 }
 
-func plural(n int, word string) string {
-	if n == 1 {
-		return word
+// plural is a word for one or more; without a second word it takes an s.
+func plural(n int, one string, more ...string) string {
+	switch {
+	case n == 1:
+		return one
+	case len(more) > 0:
+		return more[0]
 	}
-	return word + "s"
+	return one + "s"
 }

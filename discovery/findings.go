@@ -10,8 +10,11 @@ import (
 
 // Diagnose says what an inventory means. It reads nothing.
 func Diagnose(inv Inventory) Diagnosis {
-	var d Diagnosis
-	d.Findings = slices.Concat(groupFindings(inv), topicFindings(inv), inputFindings(inv), gapFindings(inv))
+	d := Diagnosis{Clocks: clocks(inv), Keeping: keeping(inv)}
+	d.Findings = slices.Concat(
+		groupFindings(inv), memberFindings(inv), topicFindings(inv), replicaFindings(inv), countFindings(inv), configFindings(inv),
+		storeFindings(inv), commitFindings(inv), inputFindings(inv), transactionFindings(inv), downstreamFindings(inv), brokerFindings(inv), gapFindings(inv),
+	)
 	slices.SortStableFunc(d.Findings, func(x, y Finding) int { return levelOrder(x.Level) - levelOrder(y.Level) })
 	return d
 }
@@ -25,8 +28,11 @@ func groupFindings(inv Inventory) []Finding {
 		return []Finding{{Level: LevelBad, Name: "no group", Detail: "no group of this name exists: its offsets have expired or were deleted", Advice: "a start would begin at the application's reset policy"}}
 	case len(g.Members) == 0:
 		return []Finding{{Level: LevelLook, Name: "group empty", Detail: "no member is in the group: the application is not running" + waiting(inv)}}
-	case g.State != "Stable":
-		return []Finding{{Level: LevelLook, Name: "group unsettled", Detail: fmt.Sprintf("state %s with %d members", g.State, len(g.Members))}}
+	case g.State != stateStable:
+		return []Finding{{
+			Level: LevelLook, Name: "group unsettled", Detail: fmt.Sprintf("state %s with %d %s", streams.Quote(g.State), len(g.Members), plural(len(g.Members), "member")),
+			Advice: "look again: what stays so for longer than a minute has a member that does not answer",
+		}}
 	}
 	return []Finding{{Level: LevelOK, Name: "group stable", Detail: fmt.Sprintf("%d %s", len(g.Members), plural(len(g.Members), "member"))}}
 }
@@ -47,97 +53,69 @@ func waiting(inv Inventory) string {
 	return fmt.Sprintf("; %d input records wait", lag)
 }
 
-func topicFindings(inv Inventory) []Finding {
+func memberFindings(inv Inventory) []Finding {
 	var out []Finding
-	for _, store := range inv.Hints.Stores {
-		name := streams.ChangelogTopic(inv.Application, store)
-		if _, ok := inv.Topic(name); !ok {
-			out = append(out, Finding{Level: LevelLook, Name: "changelog missing", Detail: name + " does not exist, its store is in the topology", Advice: "a rebuild makes it anew; a store without logging, or a table that reuses its source topic, has none"})
-		}
-	}
-	for _, t := range inv.Topics {
-		switch {
-		case t.Fault != nil && t.Fault.Kind == streams.FaultNotFound && t.Role != streams.RoleLookalike:
-			out = append(out, Finding{Level: LevelBad, Name: string(t.Role) + " missing", Detail: t.Name + " does not exist; " + strings.Join(t.Evidence, "; ")})
-		case t.Fault != nil:
-			out = append(out, Finding{Level: LevelUnknown, Name: "topic unknown", Detail: t.Fault.Error(), Advice: t.Fault.Hint})
-		case t.Ambiguous:
-			out = append(out, Finding{Level: LevelLook, Name: "not proven", Detail: t.Name + ": " + strings.Join(t.Evidence, "; "), Advice: "it is left alone unless named with --internal-topics"})
-		}
-		for _, p := range t.Partitions {
-			out = append(out, partitionFindings(t, p)...)
-		}
-	}
-	return append(out, storeFindings(inv)...)
-}
-
-func partitionFindings(t Topic, p PartitionState) []Finding {
-	name := streams.TopicPartition{Topic: t.Name, Partition: p.Partition}.String()
-	switch {
-	case p.Leader < 0 && t.Fault == nil:
-		return []Finding{{Level: LevelBad, Name: "no leader", Detail: "partition " + name + " has no leader"}}
-	case p.Committed == nil || p.End == nil || p.Start == nil:
-		return nil
-	case p.Committed.Offset > *p.End:
-		return []Finding{{Level: LevelBad, Name: "commit beyond end", Detail: fmt.Sprintf("%s: committed %d, the log ends at %d: the topic was recreated or truncated", name, p.Committed.Offset, *p.End)}}
-	case p.Committed.Offset < *p.Start:
-		return []Finding{{Level: LevelBad, Name: "commit below start", Detail: fmt.Sprintf("%s: committed %d, the log starts at %d: those records are gone", name, p.Committed.Offset, *p.Start)}}
-	}
-	return nil
-}
-
-// storeFindings compare changelogs with the progress of the inputs: state that
-// is missing shows as progress without changelogs.
-func storeFindings(inv Inventory) []Finding {
-	var progress, held int64
-	for _, t := range inv.ByRole(streams.RoleInput) {
-		for _, p := range t.Partitions {
-			if p.Committed != nil && p.Start != nil {
-				progress += p.Committed.Offset - *p.Start
+	versions := map[int32]bool{}
+	classicInNew, otherTopology := 0, 0
+	for _, m := range inv.Group.Members {
+		who := streams.Quote(m.ClientID)
+		if m.Fault != nil {
+			detail := fmt.Sprintf("member %s: %s", who, m.Fault.Message)
+			if m.Userdata > 0 {
+				detail += fmt.Sprintf(" (userdata version %d)", m.Userdata)
 			}
+			out = append(out, Finding{Level: LevelUnknown, Name: "member unreadable", Detail: detail, Advice: "what it says of its tasks and its state directory is not known; the rest holds"})
+		}
+		if m.Trouble != "" {
+			out = append(out, Finding{Level: LevelBad, Name: "member trouble", Detail: fmt.Sprintf("member %s: %s", who, streams.Quote(m.Trouble)), Advice: "read its log: Kafka Streams ends or stalls with this"})
+		}
+		if m.Userdata > 0 {
+			versions[m.Userdata] = true
+		}
+		if m.ClassicInNew {
+			classicInNew++
+		}
+		if inv.Group.Protocol == streams.ProtocolStreams && inv.Group.TopologyEpoch > 0 && m.TopologyEpoch != inv.Group.TopologyEpoch {
+			otherTopology++
 		}
 	}
-	changelogs := inv.ByRole(streams.RoleChangelog)
-	empty := 0
-	for _, t := range changelogs {
-		n, ok := t.Records()
-		if ok && n == 0 {
-			empty++
-		}
-		held += n
+	if classicInNew > 0 || len(versions) > 1 {
+		out = append(out, Finding{Level: LevelLook, Name: "rolling upgrade", Detail: "members speak different versions: an upgrade is under way, or stopped half way", Advice: "finish it before a recovery"})
 	}
-	switch {
-	case progress > 0 && len(changelogs) == 0:
-		return []Finding{{Level: LevelBad, Name: "no changelog", Detail: fmt.Sprintf("the group is %d records into its inputs and no changelog exists: state that was logged is lost", progress), Advice: "compare with the topology: an application without stores has none"}}
-	case progress > 0 && held == 0:
-		return []Finding{{Level: LevelBad, Name: "changelogs empty", Detail: fmt.Sprintf("the group is %d records into its inputs and all %d changelogs are empty", progress, len(changelogs))}}
-	case progress > 0 && empty > 0:
-		return []Finding{{Level: LevelLook, Name: "empty changelog", Detail: fmt.Sprintf("%d of %d changelogs are empty", empty, len(changelogs))}}
+	if otherTopology > 0 {
+		out = append(out, Finding{Level: LevelLook, Name: "topologies differ", Detail: fmt.Sprintf("%d %s not the group's topology (epoch %d)", otherTopology, plural(otherTopology, "member has", "members have"), inv.Group.TopologyEpoch), Advice: "deploy the same code everywhere"})
 	}
-	return nil
+	if g := inv.Group; len(g.Members) > 0 && g.TargetEpoch > 0 && g.TargetEpoch < g.Epoch {
+		out = append(out, Finding{Level: LevelInfo, Name: "assignment pending", Detail: fmt.Sprintf("the target assignment is of epoch %d, the group is at %d", g.TargetEpoch, g.Epoch)})
+	}
+	return out
 }
 
-func inputFindings(inv Inventory) []Finding {
+// downstreamFindings say who sees what the application writes.
+func downstreamFindings(inv Inventory) []Finding {
 	var out []Finding
-	whole := true
-	inputs := inv.ByRole(streams.RoleInput)
-	for _, t := range inputs {
-		var gone int64
-		for _, p := range t.Partitions {
-			if p.Start != nil {
-				gone += *p.Start
-			}
-		}
-		if gone > 0 {
-			whole = false
-			out = append(out, Finding{Level: LevelLook, Name: "input trimmed", Detail: fmt.Sprintf("%s no longer holds its first %d records", t.Name, gone), Advice: "a rebuild cannot bring back what they contributed"})
+	for _, t := range inv.ByRole(streams.RoleOutput) {
+		if len(t.ReadBy) > 0 {
+			out = append(out, Finding{
+				Level: LevelInfo, Name: "read downstream", Detail: streams.Quote(t.Name) + " is read by " + list(t.ReadBy),
+				Advice: "a replay is seen there: ask whether they take results twice",
+			})
 		}
 	}
-	if whole && len(inputs) > 0 {
-		out = append(out, Finding{Level: LevelOK, Name: "inputs whole", Detail: fmt.Sprintf("all %d start at offset 0", len(inputs))})
+	return out
+}
+
+// brokerFindings are settings of the brokers that get in the way of a recovery.
+func brokerFindings(inv Inventory) []Finding {
+	var out []Finding
+	if inv.Broker["auto.create.topics.enable"] == "true" {
+		out = append(out, Finding{
+			Level: LevelLook, Name: "topics make themselves", Detail: "auto.create.topics.enable is on: a client that still runs makes a deleted topic anew, with the broker's defaults",
+			Advice: "stop every client of the internal topics before one is deleted",
+		})
 	}
-	for _, t := range inv.Transactions {
-		out = append(out, Finding{Level: LevelLook, Name: "open transaction", Detail: t.TransactionalID + " is " + t.State})
+	if inv.Broker["delete.topic.enable"] == "false" {
+		out = append(out, Finding{Level: LevelBad, Name: "no topic deletion", Detail: "delete.topic.enable is off: no plan that deletes internal topics can run", Advice: "turn it on for the recovery"})
 	}
 	return out
 }
@@ -148,4 +126,50 @@ func gapFindings(inv Inventory) []Finding {
 		out = append(out, Finding{Level: LevelUnknown, Name: "not known", Detail: g.Error(), Advice: g.Hint})
 	}
 	return out
+}
+
+// shown is how many names a finding lists.
+const shown = 4
+
+// list writes names for people, the first few of many.
+func list(names []string) string {
+	quoted := make([]string, 0, shown)
+	for _, n := range names[:min(len(names), shown)] {
+		quoted = append(quoted, streams.Quote(n))
+	}
+	text := strings.Join(quoted, ", ")
+	if more := len(names) - shown; more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
+}
+
+// ranges writes partition numbers short: "0-3, 7".
+func ranges(numbers []int32) string {
+	numbers = slices.Sorted(slices.Values(numbers))
+	var parts []string
+	for i := 0; i < len(numbers); {
+		j := i
+		for j+1 < len(numbers) && numbers[j+1] == numbers[j]+1 {
+			j++
+		}
+		if i == j {
+			parts = append(parts, fmt.Sprint(numbers[i]))
+		} else {
+			parts = append(parts, fmt.Sprintf("%d-%d", numbers[i], numbers[j]))
+		}
+		i = j + 1
+	}
+	if len(parts) > 2*shown {
+		return strings.Join(parts[:2*shown], ", ") + " …"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// where names the partitions of a topic that a finding is about.
+func where(t Topic, numbers []int32) string {
+	if len(t.Partitions) == 1 {
+		return streams.Quote(t.Name)
+	}
+	return fmt.Sprintf("%s, %d of %d partitions (%s)", streams.Quote(t.Name), len(numbers), len(t.Partitions), ranges(numbers))
 }

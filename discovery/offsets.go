@@ -18,7 +18,7 @@ func (d Discoverer) positions(ctx context.Context, inv *Inventory, s sighting) e
 	for _, t := range inv.Topics {
 		if t.Fault == nil {
 			names = append(names, t.Name)
-			if t.Role == streams.RoleInput || t.Role == streams.RoleGlobal {
+			if t.Role == streams.RoleInput || t.Role == streams.RoleGlobal || t.Role == streams.RoleRepartition {
 				inputs = append(inputs, t.Name)
 			}
 		}

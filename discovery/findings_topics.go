@@ -1,0 +1,187 @@
+package discovery
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"resurge/streams"
+)
+
+// topicFindings say what exists, and what is not clearly the application's.
+func topicFindings(inv Inventory) []Finding {
+	out := storesWithoutChangelog(inv)
+	doubts := map[string][]string{}
+	var alike []string
+	for _, t := range inv.Topics {
+		switch {
+		case t.Role == streams.RoleLookalike && !t.Ambiguous:
+			alike = append(alike, t.Name)
+		case streams.IsFault(topicFault(t), streams.FaultNotFound):
+			out = append(out, Finding{Level: LevelBad, Name: string(t.Role) + " missing", Detail: streams.Quote(t.Name) + " does not exist; " + strings.Join(t.Evidence, "; "), Advice: missingAdvice(t.Role)})
+		case t.Fault != nil:
+			out = append(out, Finding{Level: LevelUnknown, Name: "topic unknown", Detail: t.Fault.Error(), Advice: t.Fault.Hint})
+		case t.Ambiguous:
+			why := "nothing tells"
+			if len(t.Evidence) > 0 {
+				why = t.Evidence[len(t.Evidence)-1]
+			}
+			doubts[why] = append(doubts[why], t.Name)
+		}
+	}
+	for _, why := range slices.Sorted(maps.Keys(doubts)) {
+		out = append(out, Finding{Level: LevelLook, Name: "not proven", Detail: list(doubts[why]) + ": " + why, Advice: "left alone unless named with --internal-topics"})
+	}
+	if len(alike) > 0 {
+		out = append(out, Finding{
+			Level: LevelInfo, Name: "looks alike", Detail: fmt.Sprintf("%d %s named like internal ones of this application and are not: %s", len(alike), plural(len(alike), "topic is", "topics are"), list(alike)),
+			Advice: "never touched; the topics list says why of each",
+		})
+	}
+	return out
+}
+
+func topicFault(t Topic) error {
+	if t.Fault == nil {
+		return nil
+	}
+	return t.Fault
+}
+
+func missingAdvice(r streams.Role) string {
+	switch r {
+	case streams.RoleInput, streams.RoleGlobal:
+		return "make it again, or restore it, before a start: Kafka Streams ends without a source topic"
+	case streams.RoleChangelog, streams.RoleRepartition:
+		return "the application makes it when it starts; what it held is lost"
+	case streams.RoleOutput, streams.RoleLookalike:
+	}
+	return "make it again with the settings that it had"
+}
+
+// storesWithoutChangelog are stores that the operator or an imported topology
+// names. A table that reads its source topic again has none of its own.
+func storesWithoutChangelog(inv Inventory) []Finding {
+	sources := map[string]string{}
+	if inv.Hints.Topology != nil {
+		sources = inv.Hints.Topology.TableSources()
+	}
+	known := map[string]bool{}
+	for _, t := range inv.Topics {
+		if t.Fault == nil && t.Store != "" {
+			known[t.Store] = true
+		}
+		if name, ok := streams.ParseInternal(inv.Application, t.Name); ok && t.Fault == nil {
+			known[name.Name] = true
+		}
+	}
+	var missing []string
+	for _, store := range inv.Hints.Stores {
+		source, hasSource := inv.Topic(sources[store])
+		if !known[store] && !elsewhere(inv, store) && (!hasSource || !source.TableSource) {
+			missing = append(missing, store)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	out := make([]Finding, 0, len(missing))
+	for _, store := range missing {
+		f := Finding{
+			Level: LevelLook, Name: "changelog missing", Detail: streams.Quote(streams.ChangelogTopic(inv.Application, store)) + " does not exist, its store is in the topology",
+			Advice: "a rebuild makes it anew; a store without logging, or a table that reuses its source topic, has none",
+		}
+		if old := renumbered(inv, store); old != "" {
+			f.Level, f.Name = LevelBad, "stores renumbered"
+			f.Detail += "; " + streams.Quote(old) + " is there and its store is not: an operator was added or taken away, and the state stayed under the old number"
+			f.Advice = "deploy the topology that the state was made with, or rebuild; named stores do not move"
+		}
+		out = append(out, f)
+	}
+	return out
+}
+
+// elsewhere reports whether a changelog under another prefix may be the store's.
+func elsewhere(inv Inventory, store string) bool {
+	return slices.ContainsFunc(inv.Topics, func(t Topic) bool {
+		return t.Fault == nil && strings.HasSuffix(t.Name, streams.ChangelogTopic("", store))
+	})
+}
+
+// renumbered is a changelog that is left over whose generated name differs from
+// the store's in its number only.
+func renumbered(inv Inventory, store string) string {
+	base := strings.TrimRight(store, "0123456789")
+	if base == store || !streams.IsDSLStoreName(store) {
+		return ""
+	}
+	for _, t := range inv.Topics {
+		if t.Store != store && strings.TrimRight(t.Store, "0123456789") == base && t.Fault == nil && !slices.Contains(inv.Hints.Stores, t.Store) {
+			return t.Name
+		}
+	}
+	return ""
+}
+
+// replicaFindings say which partitions nobody leads, or too few brokers hold.
+func replicaFindings(inv Inventory) []Finding {
+	var out []Finding
+	seen, unknown := 0, false
+	for _, t := range inv.Topics {
+		if t.Fault != nil || t.Role == streams.RoleLookalike && !t.Ambiguous {
+			continue
+		}
+		least, leastKnown := minISR(inv, t)
+		var leaderless, behind, refused []int32
+		for _, p := range t.Partitions {
+			seen++
+			switch {
+			case p.Leader < 0:
+				leaderless = append(leaderless, p.Partition)
+			case p.Replicas == 0:
+				unknown = true
+			case leastKnown && p.ISR < least && p.Replicas >= least:
+				refused = append(refused, p.Partition)
+			case p.ISR < p.Replicas:
+				behind = append(behind, p.Partition)
+			}
+		}
+		out = append(out, replicaFinding(t, leaderless, refused, behind)...)
+		if leastKnown && t.ReplicationFactor > 0 && t.ReplicationFactor < least {
+			out = append(out, Finding{
+				Level: LevelBad, Name: "too few replicas", Detail: fmt.Sprintf("%s has %d %s, min.insync.replicas is %d: every write that waits for all replicas is refused", streams.Quote(t.Name), t.ReplicationFactor, plural(t.ReplicationFactor, "replica"), least),
+				Advice: "add replicas, or lower min.insync.replicas of the topic",
+			})
+		}
+	}
+	if len(out) == 0 && seen > 0 && !unknown {
+		out = append(out, Finding{Level: LevelOK, Name: "replicas in sync", Detail: fmt.Sprintf("all %d partitions have a leader and all their replicas", seen)})
+	}
+	return out
+}
+
+func replicaFinding(t Topic, leaderless, refused, behind []int32) []Finding {
+	var out []Finding
+	if len(leaderless) > 0 {
+		out = append(out, Finding{Level: LevelBad, Name: "no leader", Detail: where(t, leaderless) + ": no leader, nothing can be read or written", Advice: "bring back the brokers that hold it"})
+	}
+	if len(refused) > 0 {
+		out = append(out, Finding{Level: LevelBad, Name: "below min.insync", Detail: where(t, refused) + ": fewer replicas in sync than min.insync.replicas, writes are refused", Advice: "bring back the brokers that hold it"})
+	}
+	if len(behind) > 0 {
+		out = append(out, Finding{Level: LevelLook, Name: "under-replicated", Detail: where(t, behind) + ": not all replicas are in sync", Advice: "wait until they are before a recovery puts load on the cluster"})
+	}
+	return out
+}
+
+// minISR is min.insync.replicas: the topic's, else the broker's.
+func minISR(inv Inventory, t Topic) (n int, ok bool) {
+	text := t.Configs["min.insync.replicas"].Value
+	if text == "" {
+		text = inv.Broker["min.insync.replicas"]
+	}
+	n, err := strconv.Atoi(text)
+	return n, err == nil
+}
