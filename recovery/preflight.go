@@ -1,9 +1,6 @@
 package recovery
 
 import (
-	"context"
-
-	"resurge/discovery"
 	"resurge/plans"
 	"resurge/streams"
 )
@@ -65,11 +62,4 @@ func (p Preflight) Missing() []Need {
 		}
 	}
 	return out
-}
-
-// CheckRights lists the rights that a purpose takes and asks the broker which of
-// them this principal has. Nothing is tried out (KIP-430).
-func CheckRights(ctx context.Context, r discovery.RightsReader, inv discovery.Inventory, purpose Purpose) (Preflight, error) {
-	_, _ = ctx, r
-	return Preflight{Application: inv.Application, Purpose: purpose, Cluster: inv.Cluster}, nil
 }
