@@ -30,6 +30,7 @@ type cli struct {
 	output        string
 	headless      bool
 	incident      string
+	follow        time.Duration // of the console: 0 is off
 
 	config config
 	paths  paths
@@ -59,7 +60,8 @@ func (c *cli) root() *cobra.Command {
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError(cmd.CommandPath(), err, cmd.CommandPath()+" --help lists the flags")
 	})
-	root.AddCommand(c.appsCommand(), c.describeCommand(), c.planCommand(), c.runCommand(), c.resumeCommand(),
+	root.AddCommand(c.appsCommand(), c.describeCommand(), c.topicsCommand(), c.groupsCommand(), c.watchCommand(),
+		c.snapshotCommand(), c.diffCommand(), c.preflightCommand(), c.planCommand(), c.runCommand(), c.resumeCommand(),
 		c.undoCommand(), c.runsCommand(), c.infoCommand(), c.rehearseCommand())
 	for _, cmd := range root.Commands() {
 		wrapArgs(cmd)
@@ -119,8 +121,15 @@ func (c *cli) interactive() bool {
 
 // printJSON writes one JSON document to stdout.
 func (c *cli) printJSON(v any) error {
+	return c.encode(v, "  ")
+}
+
+// printLine writes one JSON document as one line.
+func (c *cli) printLine(v any) error { return c.encode(v, "") }
+
+func (c *cli) encode(v any, indent string) error {
 	e := json.NewEncoder(c.stdout)
-	e.SetIndent("", "  ")
+	e.SetIndent("", indent)
 	e.SetEscapeHTML(false)
 	if err := e.Encode(v); err != nil {
 		return fmt.Errorf("print: %w", err)

@@ -56,8 +56,11 @@ func (c *cli) describeCommand() *cobra.Command {
 				return err
 			}
 			a := recovery.Assess(inv)
-			if c.json() {
+			switch {
+			case c.json():
 				return c.printJSON(described{"resurge/describe/v1", inv, a})
+			case len(inv.Signs) == 0:
+				return headless.DescribeGroup(c.stdout, inv, a.Diagnosis)
 			}
 			return headless.Describe(c.stdout, inv, a)
 		},

@@ -16,10 +16,7 @@ func Describe(w io.Writer, inv discovery.Inventory, a recovery.Assessment) error
 	p := &printer{w: w}
 	p.heading(inv)
 	for _, f := range a.Findings {
-		p.f("  %-2s %-18s %s\n", levelMark(f.Level), streams.Quote(f.Name), streams.Quote(f.Detail))
-		if f.Advice != "" {
-			p.f("     %-18s %s\n", "", streams.Quote(f.Advice))
-		}
+		p.finding(f)
 	}
 	p.clocks(a.Clocks)
 	p.f("\n")
@@ -34,13 +31,25 @@ func Describe(w io.Writer, inv discovery.Inventory, a recovery.Assessment) error
 	for _, o := range a.Options {
 		p.option(o)
 	}
-	for _, f := range inv.Unseen {
+	p.unseen(inv.Unseen)
+	return p.err
+}
+
+func (p *printer) finding(f discovery.Finding) {
+	p.f("  %-2s %-21s %s\n", levelMark(f.Level), streams.Quote(f.Name), streams.Quote(f.Detail))
+	if f.Advice != "" {
+		p.f("     %-21s %s\n", "", streams.Quote(f.Advice))
+	}
+}
+
+// unseen prints what would have added detail.
+func (p *printer) unseen(faults []*streams.Fault) {
+	for _, f := range faults {
 		p.f("\n- not looked at: %s\n", streams.Quote(f.Error()))
 		if f.Hint != "" {
 			p.f("  %s\n", streams.Quote(f.Hint))
 		}
 	}
-	return p.err
 }
 
 // heading says what is described, on which cluster, and why it is taken for an
@@ -48,24 +57,38 @@ func Describe(w io.Writer, inv discovery.Inventory, a recovery.Assessment) error
 func (p *printer) heading(inv discovery.Inventory) {
 	g := inv.Group
 	p.f("%s on cluster %s\ngroup: %s, %s protocol, %d %s", streams.Quote(inv.Application), streams.Quote(inv.Cluster.ID), groupState(g), g.Protocol, len(g.Members), plural(len(g.Members), "member"))
-	if act := inv.Activity; act != nil {
-		switch {
-		case !act.LastCommit.IsZero():
-			p.f(", last commit %s ago", Short(inv.TakenAt.Sub(act.LastCommit)))
-		case !act.Since.IsZero():
-			p.f(", no commit since %s", act.Since.UTC().Format("2006-01-02 15:04 UTC"))
-		}
-		if !act.Emptied.IsZero() && len(g.Members) == 0 {
-			p.f(", empty since %s", act.Emptied.UTC().Format("2006-01-02 15:04:05 UTC"))
-		}
-	}
 	p.f("\n")
+	p.activity(inv)
+	if who := inv.Cluster.Principal; who != "" {
+		p.f("seen as %s\n", streams.Quote(who))
+	}
 	if len(inv.Signs) > 0 {
 		p.f("Kafka Streams: %s\n", streams.Quote(strings.Join(inv.Signs, "; ")))
 	} else {
 		p.f("no sign of Kafka Streams\n")
 	}
 	p.f("\n")
+}
+
+// activity says when the group last did something.
+func (p *printer) activity(inv discovery.Inventory) {
+	act := inv.Activity
+	if act == nil {
+		return
+	}
+	var parts []string
+	switch {
+	case !act.LastCommit.IsZero():
+		parts = append(parts, "last commit "+Short(inv.TakenAt.Sub(act.LastCommit))+" ago")
+	case !act.Since.IsZero():
+		parts = append(parts, "no commit since "+act.Since.UTC().Format("2006-01-02 15:04 UTC"))
+	}
+	if !act.Emptied.IsZero() && len(inv.Group.Members) == 0 {
+		parts = append(parts, "empty since "+act.Emptied.UTC().Format("2006-01-02 15:04:05 UTC"))
+	}
+	if len(parts) > 0 {
+		p.f("%s\n", strings.Join(parts, ", "))
+	}
 }
 
 func (p *printer) clocks(clocks []discovery.Clock) {
@@ -82,9 +105,9 @@ func (p *printer) clocks(clocks []discovery.Clock) {
 		case c.Level == discovery.LevelUnknown:
 			left = "?"
 		}
-		p.f("  %-2s %-18s %-8s %s\n", levelMark(c.Level), streams.Quote(c.Name), left, streams.Quote(c.Detail))
+		p.f("  %-2s %-21s %-8s %s\n", levelMark(c.Level), streams.Quote(c.Name), left, streams.Quote(c.Detail))
 		if c.Advice != "" {
-			p.f("     %-18s %-8s %s\n", "", "", streams.Quote(c.Advice))
+			p.f("     %-21s %-8s %s\n", "", "", streams.Quote(c.Advice))
 		}
 	}
 }
