@@ -190,7 +190,9 @@ func (c *cli) watch(ctx context.Context, d discovery.Discoverer, group string, i
 		case err != nil && n == 1:
 			return err
 		case err != nil:
-			fmt.Fprintf(c.stderr, "resurge: %s\n", streams.Quote(err.Error()))
+			if _, err := fmt.Fprintf(c.stderr, "resurge: %s\n", streams.Quote(err.Error())); err != nil {
+				return err
+			}
 		default:
 			if err := c.printLook(inv, f.Add(inv)); err != nil {
 				return err

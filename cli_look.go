@@ -58,11 +58,16 @@ func (c *cli) describeCommand() *cobra.Command {
 			a := recovery.Assess(inv)
 			switch {
 			case c.json():
-				return c.printJSON(described{"resurge/describe/v1", inv, a})
+				err = c.printJSON(described{"resurge/describe/v1", inv, a})
 			case len(inv.Signs) == 0:
-				return headless.DescribeGroup(c.stdout, inv, a.Diagnosis)
+				err = headless.DescribeGroup(c.stdout, inv, a.Diagnosis)
+			default:
+				err = headless.Describe(c.stdout, inv, a)
 			}
-			return headless.Describe(c.stdout, inv, a)
+			if f := inv.Group.Fault; err == nil && f != nil { // what it is was not to be had
+				return ended{recovery.ProblemOf(f).Code}
+			}
+			return err
 		},
 	}
 	look.register(cmd)

@@ -42,8 +42,8 @@ func (c *cli) snapshotCommand() *cobra.Command {
 			if err := (runDir{path: filepath.Dir(path)}).Save(filepath.Base(path), b); err != nil {
 				return usageError("snapshot "+out, err, "nothing was kept; name a file in a directory that can be written")
 			}
-			fmt.Fprintf(c.stderr, "kept in %s; resurge diff compares two of them\n", streams.Quote(out))
-			return nil
+			_, err = fmt.Fprintf(c.stderr, "kept in %s; resurge diff compares two of them\n", streams.Quote(out))
+			return err
 		},
 	}
 	look.register(cmd)

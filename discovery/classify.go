@@ -56,7 +56,7 @@ type sighting struct {
 //
 // It looks twice: the repartition topics that are proven in the first look tell
 // whose producers are the application's.
-func (s sighting) classify() []Topic {
+func (s *sighting) classify() []Topic {
 	first := s.look()
 	for _, t := range first {
 		if t.Owned && t.Role == streams.RoleRepartition {
@@ -76,7 +76,7 @@ func (s sighting) classify() []Topic {
 	return out
 }
 
-func (s sighting) look() []Topic {
+func (s *sighting) look() []Topic {
 	var out []Topic
 	for _, name := range s.candidates() {
 		t := s.describe(name)
@@ -97,7 +97,7 @@ func roleOrder(r streams.Role) int {
 }
 
 // candidates are the names that may have to do with the application.
-func (s sighting) candidates() []string {
+func (s *sighting) candidates() []string {
 	set := map[string]bool{}
 	for _, n := range slices.Concat(s.hints.Inputs, s.hints.Intermediates, s.hints.Outputs, s.hints.Globals, s.hints.Internal) {
 		set[n] = true
@@ -107,26 +107,9 @@ func (s sighting) candidates() []string {
 			set[n] = true
 		}
 	}
-	for tp := range s.commits {
-		set[tp.Topic] = true
-	}
-	for _, m := range s.group.Members {
-		for _, n := range m.Subscribed {
-			set[n] = true
-		}
-	}
-	for _, st := range s.group.Topology {
-		for _, n := range slices.Concat(st.SourceTopics, st.RepartitionSources, st.RepartitionSinks, st.Changelogs) {
-			set[n] = true
-		}
-	}
-	if t := s.hints.Topology; t != nil {
-		for _, n := range slices.Concat(t.SourceTopics(s.app), t.SinkTopics(s.app), t.GlobalTopics()) {
-			// An internal topic that does not exist may be there under another prefix.
-			if _, exists := s.topics[n]; exists || !streams.LooksInternal(n) {
-				set[n] = true
-			}
-		}
+	maps.Copy(set, s.read())
+	for _, n := range s.written() {
+		set[n] = true
 	}
 	for n := range s.traces.wrote {
 		if len(s.traces.writers(n)) > 0 || s.traces.hintedBy(n) != "" {
@@ -136,7 +119,7 @@ func (s sighting) candidates() []string {
 	return slices.Sorted(maps.Keys(set))
 }
 
-func (s sighting) describe(name string) Topic {
+func (s *sighting) describe(name string) Topic {
 	t := s.shape(name)
 	switch {
 	case slices.Contains(s.hints.Inputs, name), slices.Contains(s.hints.Intermediates, name):
@@ -168,7 +151,7 @@ func (s sighting) describe(name string) Topic {
 }
 
 // shape is what metadata and the name alone say.
-func (s sighting) shape(name string) Topic {
+func (s *sighting) shape(name string) Topic {
 	t := Topic{Name: name, ReadBy: s.readers[name], Writers: s.traces.writers(name)}
 	meta, known := s.topics[name]
 	if known {
@@ -189,7 +172,7 @@ func (s sighting) shape(name string) Topic {
 
 // byTopology reads the streams group's own topology. What it does not name is
 // not the application's.
-func (s sighting) byTopology(t *Topic) {
+func (s *sighting) byTopology(t *Topic) {
 	for _, st := range s.group.Topology {
 		isSource := slices.Contains(st.SourceTopics, t.Name)
 		switch {
@@ -223,7 +206,7 @@ func (s sighting) byTopology(t *Topic) {
 }
 
 // byTraces infers roles for a classic group, or for one that has none.
-func (s sighting) byTraces(t *Topic) {
+func (s *sighting) byTraces(t *Topic) {
 	internal, isInternal := streams.ParseInternal(s.app, t.Name)
 	reads := s.reads(t.Name)
 	switch {
@@ -248,7 +231,7 @@ func (s sighting) byTraces(t *Topic) {
 // otherPrefix takes a topic that is named like an internal topic of another
 // application ID: it is the application's only with an overridden topic prefix,
 // which the operator has to say.
-func (s sighting) otherPrefix(t *Topic, reads string) {
+func (s *sighting) otherPrefix(t *Topic, reads string) {
 	named := slices.Contains(s.hints.Internal, t.Name)
 	if reads == "" && !named {
 		return
@@ -265,7 +248,7 @@ func (s sighting) otherPrefix(t *Topic, reads string) {
 }
 
 // reads says how it is known that the group reads the topic; empty: it is not.
-func (s sighting) reads(name string) string {
+func (s *sighting) reads(name string) string {
 	if s.committed(name) {
 		return "the group has commits on it"
 	}
@@ -277,7 +260,7 @@ func (s sighting) reads(name string) string {
 	return ""
 }
 
-func (s sighting) committed(name string) bool {
+func (s *sighting) committed(name string) bool {
 	for tp := range s.commits {
 		if tp.Topic == name {
 			return true
@@ -286,7 +269,7 @@ func (s sighting) committed(name string) bool {
 	return false
 }
 
-func (s sighting) repartition(t *Topic, reads string) {
+func (s *sighting) repartition(t *Topic, reads string) {
 	t.Role, t.Owned = streams.RoleRepartition, true
 	t.Evidence = []string{reads, "named as a repartition topic of " + streams.Quote(s.app)}
 	if s.strange(t) {
@@ -301,7 +284,7 @@ func (s sighting) repartition(t *Topic, reads string) {
 
 // strange takes away what a longer application ID is named in, or what a
 // transactional ID of another application wrote.
-func (s sighting) strange(t *Topic) bool {
+func (s *sighting) strange(t *Topic) bool {
 	other, owner := s.traces.stranger(t.Name), streams.LongestOwner(t.Name, s.longer)
 	var why string
 	switch {
@@ -327,7 +310,7 @@ func looksRepartition(c streams.TopicConfigs) bool {
 	return (cleanup == "delete" || cleanup == "") && (retention == "-1" || retention == "")
 }
 
-func (s sighting) changelog(t *Topic) {
+func (s *sighting) changelog(t *Topic) {
 	t.Role, t.Owned = streams.RoleChangelog, true
 	t.Evidence = []string{"named as a changelog of " + streams.Quote(s.app)}
 	if s.strange(t) {
@@ -346,7 +329,7 @@ func (s sighting) changelog(t *Topic) {
 }
 
 // protect takes ownership away from a topic that somebody else reads or names.
-func (s sighting) protect(t *Topic) {
+func (s *sighting) protect(t *Topic) {
 	if !t.Owned {
 		return
 	}
@@ -375,7 +358,7 @@ func (s sighting) protect(t *Topic) {
 }
 
 // missingRight says which right would complete the list of groups.
-func (s sighting) missingRight() string {
+func (s *sighting) missingRight() string {
 	if s.list.Filtered == nil {
 		return ""
 	}
@@ -390,13 +373,13 @@ func looksChangelog(c streams.TopicConfigs) bool {
 }
 
 // disown says that the topic is somebody else's.
-func (s sighting) disown(t *Topic, why string) {
+func (s *sighting) disown(t *Topic, why string) {
 	t.Role, t.Owned = streams.RoleLookalike, false
 	t.Evidence = append(t.Evidence, why)
 }
 
 // doubt says that the topic may be the application's, and is not proven to be.
-func (s sighting) doubt(t *Topic, why string) {
+func (s *sighting) doubt(t *Topic, why string) {
 	s.disown(t, why)
 	t.Ambiguous = true
 }

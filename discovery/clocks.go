@@ -13,11 +13,7 @@ import (
 // clocks are what runs out and then makes a recovery harder, the nearest first;
 // those that do not run come last.
 func clocks(inv Inventory) []Clock {
-	out := []Clock{offsetsExpire(inv)}
-	out = append(out, inputsExpire(inv)...)
-	out = append(out, windowsExpire(inv)...)
-	out = append(out, tombstonesExpire(inv)...)
-	out = append(out, repartitionWaits(inv)...)
+	out := slices.Concat([]Clock{offsetsExpire(inv)}, inputsExpire(inv), windowsExpire(inv), tombstonesExpire(inv), repartitionWaits(inv))
 	slices.SortStableFunc(out, func(a, b Clock) int {
 		switch {
 		case a.Left == nil && b.Left == nil:
@@ -158,13 +154,12 @@ func oldestRecord(t Topic) time.Time {
 // restored later than that is dropped again, or was dropped before it could be
 // read.
 func windowsExpire(inv Inventory) []Clock {
-	var names []string
+	changelogs := inv.ByRole(streams.RoleChangelog)
+	names := make([]string, 0, len(changelogs))
 	shortest := time.Duration(-1)
 	unknown := false
-	for _, t := range inv.ByRole(streams.RoleChangelog) {
-		switch streams.StoreKind(t.StoreKind) {
-		case streams.StoreWindow, streams.StoreSession, streams.StoreJoinWindow:
-		default:
+	for _, t := range changelogs {
+		if !windowed(t) {
 			continue
 		}
 		names = append(names, t.Name)
@@ -191,6 +186,10 @@ func windowsExpire(inv Inventory) []Clock {
 		return []Clock{c.runs(inv, last.Add(shortest))}
 	}
 	return []Clock{c}
+}
+
+func windowed(t Topic) bool {
+	return slices.Contains([]streams.StoreKind{streams.StoreWindow, streams.StoreSession, streams.StoreJoinWindow}, streams.StoreKind(t.StoreKind))
 }
 
 // streamTime is the latest time that the application had reached: the partition

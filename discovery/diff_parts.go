@@ -27,7 +27,11 @@ func (d *differ) group() {
 	if a.Exists && b.Exists && a.Protocol != b.Protocol && protocolKnown(a.Protocol) && protocolKnown(b.Protocol) {
 		d.change(GroupProtocol, LevelLook, name, string(a.Protocol), string(b.Protocol), "")
 	}
-	was, is := membersOf(a), membersOf(b)
+	d.members(membersOf(a), membersOf(b))
+}
+
+// members says who came and who left.
+func (d *differ) members(was, is map[string]streams.Member) {
 	for _, k := range slices.Sorted(maps.Keys(was)) {
 		if _, ok := is[k]; !ok {
 			d.change(MemberLeft, LevelInfo, "member "+memberName(was[k]), "", "", was[k].ID)
@@ -128,6 +132,11 @@ func (d *differ) topic(a, b Topic) {
 		d.change(TopicAppeared, LevelInfo, name, "", string(b.Role), "")
 		return
 	}
+	d.shape(a, b, name)
+}
+
+// shape compares one topic that exists in both.
+func (d *differ) shape(a, b Topic, name string) {
 	sameLog := sameGeneration(a.ID, b.ID)
 	if !sameLog && !d.out.OtherCluster {
 		d.change(TopicRecreated, LevelLook, name, a.ID.String(), b.ID.String(), "another generation: its offsets are not those of before")

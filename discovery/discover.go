@@ -219,7 +219,7 @@ func (a *ownAnswers) into(inv *Inventory, s *sighting) {
 	}
 }
 
-func (s sighting) existing(names []string) []string {
+func (s *sighting) existing(names []string) []string {
 	return slices.DeleteFunc(names, func(n string) bool { _, ok := s.topics[n]; return !ok })
 }
 
@@ -241,7 +241,7 @@ func (s *sighting) longerIDs() {
 }
 
 // signs says why the group is taken for a Kafka Streams application.
-func (s sighting) signs(topics []Topic) []string {
+func (s *sighting) signs(topics []Topic) []string {
 	var out []string
 	if s.group.Protocol == streams.ProtocolStreams {
 		out = append(out, "streams group (KIP-1071)")

@@ -71,7 +71,7 @@ func (d Discoverer) noGroup(ctx context.Context, group string) error {
 
 // read are the topics that the group has commits on, subscribes to or is
 // assigned.
-func (s sighting) read() map[string]bool {
+func (s *sighting) read() map[string]bool {
 	out := map[string]bool{}
 	for tp := range s.commits {
 		out[tp.Topic] = true

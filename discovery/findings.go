@@ -56,30 +56,18 @@ func waiting(inv Inventory) string {
 func memberFindings(inv Inventory) []Finding {
 	var out []Finding
 	versions := map[int32]bool{}
-	classicInNew, otherTopology := 0, 0
+	classicInNew, otherTopology := false, 0
 	for _, m := range inv.Group.Members {
-		who := streams.Quote(m.ClientID)
-		if m.Fault != nil {
-			detail := fmt.Sprintf("member %s: %s", who, m.Fault.Message)
-			if m.Userdata > 0 {
-				detail += fmt.Sprintf(" (userdata version %d)", m.Userdata)
-			}
-			out = append(out, Finding{Level: LevelUnknown, Name: "member unreadable", Detail: detail, Advice: "what it says of its tasks and its state directory is not known; the rest holds"})
-		}
-		if m.Trouble != "" {
-			out = append(out, Finding{Level: LevelBad, Name: "member trouble", Detail: fmt.Sprintf("member %s: %s", who, streams.Quote(m.Trouble)), Advice: "read its log: Kafka Streams ends or stalls with this"})
-		}
+		out = append(out, memberTrouble(m)...)
 		if m.Userdata > 0 {
 			versions[m.Userdata] = true
 		}
-		if m.ClassicInNew {
-			classicInNew++
-		}
+		classicInNew = classicInNew || m.ClassicInNew
 		if inv.Group.Protocol == streams.ProtocolStreams && inv.Group.TopologyEpoch > 0 && m.TopologyEpoch != inv.Group.TopologyEpoch {
 			otherTopology++
 		}
 	}
-	if classicInNew > 0 || len(versions) > 1 {
+	if classicInNew || len(versions) > 1 {
 		out = append(out, Finding{Level: LevelLook, Name: "rolling upgrade", Detail: "members speak different versions: an upgrade is under way, or stopped half way", Advice: "finish it before a recovery"})
 	}
 	if otherTopology > 0 {
@@ -87,6 +75,22 @@ func memberFindings(inv Inventory) []Finding {
 	}
 	if g := inv.Group; len(g.Members) > 0 && g.TargetEpoch > 0 && g.TargetEpoch < g.Epoch {
 		out = append(out, Finding{Level: LevelInfo, Name: "assignment pending", Detail: fmt.Sprintf("the target assignment is of epoch %d, the group is at %d", g.TargetEpoch, g.Epoch)})
+	}
+	return out
+}
+
+func memberTrouble(m streams.Member) []Finding {
+	var out []Finding
+	who := streams.Quote(m.ClientID)
+	if m.Fault != nil {
+		detail := fmt.Sprintf("member %s: %s", who, m.Fault.Message)
+		if m.Userdata > 0 {
+			detail += fmt.Sprintf(" (userdata version %d)", m.Userdata)
+		}
+		out = append(out, Finding{Level: LevelUnknown, Name: "member unreadable", Detail: detail, Advice: "what it says of its tasks and its state directory is not known; the rest holds"})
+	}
+	if m.Trouble != "" {
+		out = append(out, Finding{Level: LevelBad, Name: "member trouble", Detail: fmt.Sprintf("member %s: %s", who, streams.Quote(m.Trouble)), Advice: "read its log: Kafka Streams ends or stalls with this"})
 	}
 	return out
 }

@@ -15,50 +15,56 @@ import (
 // A subtopology has as many tasks as its source with the most partitions
 // (PartitionGrouper).
 func countFindings(inv Inventory) []Finding {
-	tasks := map[string]int{} // by subtopology
-	most, sources := 0, 0
-	for _, t := range inv.Topics {
-		if t.Fault != nil || t.Role != streams.RoleInput && (t.Role != streams.RoleRepartition || !t.Owned) {
-			continue
-		}
-		sources++
-		most = max(most, len(t.Partitions))
-		for _, st := range readIn(inv, t) {
-			tasks[st] = max(tasks[st], len(t.Partitions))
-		}
+	tasks, most := tasksBySource(inv)
+	if most == 0 {
+		return nil
 	}
 	var out []Finding
 	compared := 0
 	for _, t := range inv.ByRole(streams.RoleChangelog) {
-		if t.Fault != nil || !t.Owned || sources == 0 {
+		if t.Fault != nil || !t.Owned {
 			continue
 		}
-		want := most // the largest source, where nobody says which
+		compared++
+		n, want, known := len(t.Partitions), most, false
 		for _, st := range t.Subtopologies {
-			if n, ok := tasks[st]; ok {
-				want = n
+			if tasks[st] > 0 {
+				want, known = tasks[st], true
 			}
 		}
-		known := len(t.Subtopologies) > 0
-		n := len(t.Partitions)
-		compared++
+		f := Finding{Level: LevelBad, Name: "partition counts"}
 		switch {
 		case known && n != want:
-			out = append(out, Finding{
-				Level: LevelBad, Name: "partition counts", Detail: fmt.Sprintf("%s has %d partitions, the tasks that write it are %d", streams.Quote(t.Name), n, want),
-				Advice: "the application ends when it starts: give the sources the partitions that they had, or rebuild",
-			})
+			f.Detail = fmt.Sprintf("%s has %d partitions, the tasks that write it are %d", streams.Quote(t.Name), n, want)
+			f.Advice = "the application ends when it starts: give the sources the partitions that they had, or rebuild"
 		case !known && n > want:
-			out = append(out, Finding{
-				Level: LevelBad, Name: "partition counts", Detail: fmt.Sprintf("%s has %d partitions, the largest source that is known has %d", streams.Quote(t.Name), n, want),
-				Advice: "the application ends when it starts, unless a source is missing in this list",
-			})
+			f.Detail = fmt.Sprintf("%s has %d partitions, the largest source that is known has %d", streams.Quote(t.Name), n, want)
+			f.Advice = "the application ends when it starts, unless a source is missing in this list"
+		default:
+			continue
 		}
+		out = append(out, f)
 	}
 	if len(out) == 0 && compared > 0 {
 		out = append(out, Finding{Level: LevelOK, Name: "partitions agree", Detail: fmt.Sprintf("%d %s no more partitions than the sources", compared, plural(compared, "changelog has", "changelogs have"))})
 	}
 	return out
+}
+
+// tasksBySource are the tasks of each subtopology, and the most partitions of any
+// source.
+func tasksBySource(inv Inventory) (tasks map[string]int, most int) {
+	tasks = map[string]int{}
+	for _, t := range inv.Topics {
+		if t.Fault != nil || t.Role != streams.RoleInput && (t.Role != streams.RoleRepartition || !t.Owned) {
+			continue
+		}
+		most = max(most, len(t.Partitions))
+		for _, st := range readIn(inv, t) {
+			tasks[st] = max(tasks[st], len(t.Partitions))
+		}
+	}
+	return tasks, most
 }
 
 // readIn are the subtopologies that read the topic.
@@ -79,28 +85,20 @@ func readIn(inv Inventory, t Topic) []string {
 // (InternalTopicConfig and its subclasses).
 func configFindings(inv Inventory) []Finding {
 	var out []Finding
-	compacted, changelogs := 0, 0
+	compacted, changelogs := 0, len(inv.ByRole(streams.RoleChangelog))
 	for _, t := range inv.Topics {
 		if t.Fault != nil || !t.Owned || len(t.Configs) == 0 {
 			continue
 		}
-		cleanup := t.Configs["cleanup.policy"].Value
-		switch t.Role {
-		case streams.RoleChangelog:
-			changelogs++
-			if cleanup != "" && (strings.Contains(cleanup, "compact") || streams.StoreKind(t.StoreKind) == streams.StoreJoinWindow) {
+		if t.Role == streams.RoleChangelog {
+			f, ok := changelogPolicy(t)
+			if ok {
 				compacted++
-			} else if cleanup != "" {
-				out = append(out, Finding{
-					Level: LevelBad, Name: "not compacted", Detail: fmt.Sprintf("%s has cleanup.policy=%s: the only copy of its state is deleted by age", streams.Quote(t.Name), streams.Quote(cleanup)),
-					Advice: "set cleanup.policy=compact; what is gone already only a rebuild or a backup brings back",
-				})
 			}
-		case streams.RoleRepartition:
-			if f, bad := repartitionRetention(t, cleanup); bad {
-				out = append(out, f)
-			}
-		case streams.RoleInput, streams.RoleOutput, streams.RoleGlobal, streams.RoleLookalike:
+			out = append(out, f...)
+		}
+		if f, bad := repartitionRetention(t); bad && t.Role == streams.RoleRepartition {
+			out = append(out, f)
 		}
 		if t.Configs["message.timestamp.type"].Value == "LogAppendTime" {
 			out = append(out, Finding{
@@ -116,7 +114,24 @@ func configFindings(inv Inventory) []Finding {
 	return out
 }
 
-func repartitionRetention(t Topic, cleanup string) (Finding, bool) {
+// changelogPolicy reports whether a changelog's cleanup.policy keeps its state;
+// join windows are kept by time alone.
+func changelogPolicy(t Topic) (bad []Finding, ok bool) {
+	cleanup := t.Configs["cleanup.policy"].Value
+	switch {
+	case cleanup == "":
+		return nil, false
+	case hasPolicy(t, "compact"), streams.StoreKind(t.StoreKind) == streams.StoreJoinWindow:
+		return nil, true
+	}
+	return []Finding{{
+		Level: LevelBad, Name: "not compacted", Detail: fmt.Sprintf("%s has cleanup.policy=%s: the only copy of its state is deleted by age", streams.Quote(t.Name), streams.Quote(cleanup)),
+		Advice: "set cleanup.policy=compact; what is gone already only a rebuild or a backup brings back",
+	}}, false
+}
+
+func repartitionRetention(t Topic) (Finding, bool) {
+	cleanup := t.Configs["cleanup.policy"].Value
 	retention := t.Configs["retention.ms"].Value
 	switch {
 	case strings.Contains(cleanup, "compact"):

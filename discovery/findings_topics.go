@@ -134,20 +134,9 @@ func replicaFindings(inv Inventory) []Finding {
 			continue
 		}
 		least, leastKnown := minISR(inv, t)
-		var leaderless, behind, refused []int32
-		for _, p := range t.Partitions {
-			seen++
-			switch {
-			case p.Leader < 0:
-				leaderless = append(leaderless, p.Partition)
-			case p.Replicas == 0:
-				unknown = true
-			case leastKnown && p.ISR < least && p.Replicas >= least:
-				refused = append(refused, p.Partition)
-			case p.ISR < p.Replicas:
-				behind = append(behind, p.Partition)
-			}
-		}
+		seen += len(t.Partitions)
+		leaderless, refused, behind, holes := replicasOf(t, least)
+		unknown = unknown || holes
 		out = append(out, replicaFinding(t, leaderless, refused, behind)...)
 		if leastKnown && t.ReplicationFactor > 0 && t.ReplicationFactor < least {
 			out = append(out, Finding{
@@ -160,6 +149,24 @@ func replicaFindings(inv Inventory) []Finding {
 		out = append(out, Finding{Level: LevelOK, Name: "replicas in sync", Detail: fmt.Sprintf("all %d partitions have a leader and all their replicas", seen)})
 	}
 	return out
+}
+
+// replicasOf are the partitions without a leader, with fewer replicas in sync than
+// writes need, and with a replica that is behind; unknown: one does not tell.
+func replicasOf(t Topic, least int) (leaderless, refused, behind []int32, unknown bool) {
+	for _, p := range t.Partitions {
+		switch {
+		case p.Leader < 0:
+			leaderless = append(leaderless, p.Partition)
+		case p.Replicas == 0:
+			unknown = true
+		case p.ISR < least && p.Replicas >= least:
+			refused = append(refused, p.Partition)
+		case p.ISR < p.Replicas:
+			behind = append(behind, p.Partition)
+		}
+	}
+	return leaderless, refused, behind, unknown
 }
 
 func replicaFinding(t Topic, leaderless, refused, behind []int32) []Finding {
@@ -176,7 +183,8 @@ func replicaFinding(t Topic, leaderless, refused, behind []int32) []Finding {
 	return out
 }
 
-// minISR is min.insync.replicas: the topic's, else the broker's.
+// minISR is min.insync.replicas: the topic's, else the broker's; 0 when neither
+// is known.
 func minISR(inv Inventory, t Topic) (n int, ok bool) {
 	text := t.Configs["min.insync.replicas"].Value
 	if text == "" {

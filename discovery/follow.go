@@ -242,7 +242,7 @@ func plus[T int64 | float64](a, b *T, first bool) *T {
 	return &v
 }
 
-func (s sum) pace() Pace {
+func (s *sum) pace() Pace {
 	switch {
 	case s.unknown:
 		return Pace{}

@@ -3,6 +3,7 @@ package discovery
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -77,9 +78,7 @@ func (d Discoverer) missingConfigs(ctx context.Context, s sighting, names []stri
 		return out, nil
 	}
 	more, err := d.Reader.TopicConfigs(ctx, missing...)
-	for n, c := range more {
-		out[n] = c
-	}
+	maps.Copy(out, more)
 	return out, err
 }
 

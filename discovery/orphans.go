@@ -53,7 +53,7 @@ func (c *crowd) orphans() []SurveyRow {
 		names[i] = t.Name
 	}
 	byID, guessed := ownersOf(names)
-	var out []SurveyRow
+	out := make([]SurveyRow, 0, len(byID))
 	for _, id := range slices.Sorted(maps.Keys(byID)) {
 		out = append(out, orphanRow(id, byID[id], guessed[id]))
 	}

@@ -12,7 +12,7 @@ import (
 // byImport adds what the imported topology says. It is the operator's word of
 // the deployed code: it settles doubts that rest on names alone, and raises one
 // where it does not know a store.
-func (s sighting) byImport(t *Topic) {
+func (s *sighting) byImport(t *Topic) {
 	top := s.hints.Topology
 	if top == nil {
 		return
@@ -29,7 +29,7 @@ func (s sighting) byImport(t *Topic) {
 	}
 }
 
-func (s sighting) importedChangelog(t *Topic) {
+func (s *sighting) importedChangelog(t *Topic) {
 	switch {
 	case s.importedStore(t.Store):
 		t.Evidence = append(t.Evidence, "its store is in the imported topology")
@@ -38,7 +38,7 @@ func (s sighting) importedChangelog(t *Topic) {
 	}
 }
 
-func (s sighting) importedSource(t *Topic) {
+func (s *sighting) importedSource(t *Topic) {
 	const why = "source topic in the imported topology"
 	switch {
 	case t.Role == "":
@@ -52,17 +52,35 @@ func (s sighting) importedSource(t *Topic) {
 	}
 }
 
-func (s sighting) importedStore(store string) bool {
+// written are the topics that a topology says are the application's to write, and
+// what an imported one reads.
+func (s *sighting) written() []string {
+	var out []string
+	for _, st := range s.group.Topology {
+		out = slices.Concat(out, st.RepartitionSinks, st.Changelogs)
+	}
+	if t := s.hints.Topology; t != nil {
+		for _, n := range slices.Concat(t.SourceTopics(s.app), t.SinkTopics(s.app), t.GlobalTopics()) {
+			// An internal topic that does not exist may be there under another prefix.
+			if _, exists := s.topics[n]; exists || !streams.LooksInternal(n) {
+				out = append(out, n)
+			}
+		}
+	}
+	return out
+}
+
+func (s *sighting) importedStore(store string) bool {
 	top := s.hints.Topology
 	return top != nil && store != "" && slices.Contains(top.Stores(), top.StoreName(store))
 }
 
-func (s sighting) importedGlobal(name string) bool {
+func (s *sighting) importedGlobal(name string) bool {
 	return s.hints.Topology != nil && slices.Contains(s.hints.Topology.GlobalTopics(), name)
 }
 
 // asOutput takes a topic that the application is said, or seen, to write.
-func (s sighting) asOutput(t *Topic) {
+func (s *sighting) asOutput(t *Topic) {
 	imported := s.hints.Topology != nil && slices.Contains(s.hints.Topology.SinkTopics(s.app), t.Name)
 	switch from := s.traces.hintedBy(t.Name); {
 	case imported && t.Internal == "":
@@ -81,7 +99,7 @@ func (s sighting) asOutput(t *Topic) {
 
 // guessStore says what kind of store a changelog belongs to: by its name, its
 // settings, and last by its records.
-func (s sighting) guessStore(t *Topic) {
+func (s *sighting) guessStore(t *Topic) {
 	internal := streams.InternalName{Kind: streams.KindChangelog, Name: t.Store, Topic: t.Name}
 	if t.Store == "" { // under another prefix: the end of the name may still tell
 		internal.Name = t.Name[:max(len(t.Name)-len("-changelog"), 0)]
@@ -98,7 +116,7 @@ func (s sighting) guessStore(t *Topic) {
 
 // tableSource marks an input that is the only changelog of its table. From
 // outside nothing shows it in a classic group (streams-internals 2.3).
-func (s sighting) tableSource(t *Topic) {
+func (s *sighting) tableSource(t *Topic) {
 	if t.TableSource || len(s.group.Topology) > 0 {
 		return
 	}
@@ -124,7 +142,7 @@ func (s sighting) tableSource(t *Topic) {
 // changelogElsewhere is the changelog of a store: under the application's own
 // prefix, or else under one that is no other known application's (an overridden
 // prefix); empty for none.
-func (s sighting) changelogElsewhere(store string) string {
+func (s *sighting) changelogElsewhere(store string) string {
 	own := streams.ChangelogTopic(s.app, store)
 	if _, ok := s.topics[own]; ok {
 		return own
@@ -143,7 +161,7 @@ func (s sighting) changelogElsewhere(store string) string {
 }
 
 // subtopologies are the parts of the topology that name the topic.
-func (s sighting) subtopologies(name string) []string {
+func (s *sighting) subtopologies(name string) []string {
 	var out []string
 	for _, st := range s.group.Topology {
 		if slices.Contains(st.SourceTopics, name) || slices.Contains(st.RepartitionSources, name) || slices.Contains(st.RepartitionSinks, name) || slices.Contains(st.Changelogs, name) {
@@ -162,52 +180,15 @@ func (s sighting) subtopologies(name string) []string {
 // tasksOf folds what the members say of their tasks, and what the topology says
 // where they do not: task s_p reads partition p of every source of subtopology s.
 func tasksOf(g streams.Group, topics map[string]streams.Topic) []Task {
-	byID := map[streams.TaskID]*Task{}
-	at := func(id streams.TaskID) *Task {
-		if byID[id] == nil {
-			byID[id] = &Task{ID: id}
-		}
-		return byID[id]
+	byID := taskIndex{}
+	for _, m := range g.Members {
+		byID.placed(m)
 	}
 	for _, m := range g.Members {
-		for _, id := range m.Active {
-			t := at(id)
-			t.Active = append(t.Active, m.ID)
-			t.Running = t.Running || m.OffsetSums[id] == streams.OffsetSumRunning
-		}
-		for _, id := range m.Standby {
-			at(id).Standby = append(at(id).Standby, m.ID)
-		}
-		for _, id := range m.Warmup {
-			at(id).Warmup = append(at(id).Warmup, m.ID)
-		}
-		for tp, id := range m.Sources {
-			if t := at(id); !slices.Contains(t.Sources, tp) {
-				t.Sources = append(t.Sources, tp)
-			}
-		}
-	}
-	for _, m := range g.Members {
-		for id, end := range m.EndSums {
-			if t, sum := byID[id], m.OffsetSums[id]; t != nil && sum >= 0 && end >= sum {
-				lag := end - sum
-				if t.Lag == nil || lag > *t.Lag {
-					t.Lag = &lag
-				}
-			}
-		}
+		byID.lags(m)
 	}
 	for _, st := range g.Topology {
-		for id, t := range byID {
-			if strconv.Itoa(int(id.Subtopology)) != st.ID || len(t.Sources) > 0 {
-				continue
-			}
-			for _, n := range slices.Concat(st.SourceTopics, st.RepartitionSources) {
-				if int(id.Partition) < len(topics[n].Partitions) {
-					t.Sources = append(t.Sources, streams.TopicPartition{Topic: n, Partition: id.Partition})
-				}
-			}
-		}
+		byID.sources(st, topics)
 	}
 	out := make([]Task, 0, len(byID))
 	for _, t := range byID {
@@ -216,6 +197,64 @@ func tasksOf(g streams.Group, topics map[string]streams.Topic) []Task {
 	}
 	slices.SortFunc(out, func(a, b Task) int { return a.ID.Compare(b.ID) })
 	return out
+}
+
+// taskIndex are tasks by their IDs.
+type taskIndex map[streams.TaskID]*Task
+
+func (x taskIndex) at(id streams.TaskID) *Task {
+	if x[id] == nil {
+		x[id] = &Task{ID: id}
+	}
+	return x[id]
+}
+
+// placed adds what a member has.
+func (x taskIndex) placed(m streams.Member) {
+	for _, id := range m.Active {
+		t := x.at(id)
+		t.Active = append(t.Active, m.ID)
+		t.Running = t.Running || m.OffsetSums[id] == streams.OffsetSumRunning
+	}
+	for _, id := range m.Standby {
+		x.at(id).Standby = append(x.at(id).Standby, m.ID)
+	}
+	for _, id := range m.Warmup {
+		x.at(id).Warmup = append(x.at(id).Warmup, m.ID)
+	}
+	for tp, id := range m.Sources {
+		if t := x.at(id); !slices.Contains(t.Sources, tp) {
+			t.Sources = append(t.Sources, tp)
+		}
+	}
+}
+
+// lags adds how far a member's copies are behind, where it told.
+func (x taskIndex) lags(m streams.Member) {
+	for id, end := range m.EndSums {
+		t, sum := x[id], m.OffsetSums[id]
+		if t == nil || sum < 0 || end < sum {
+			continue
+		}
+		if lag := end - sum; t.Lag == nil || lag > *t.Lag {
+			t.Lag = &lag
+		}
+	}
+}
+
+// sources adds what the tasks of a subtopology read, where no member told.
+func (x taskIndex) sources(st streams.Subtopology, topics map[string]streams.Topic) {
+	read := slices.Concat(st.SourceTopics, st.RepartitionSources)
+	for id, t := range x {
+		if strconv.Itoa(int(id.Subtopology)) != st.ID || len(t.Sources) > 0 {
+			continue
+		}
+		for _, n := range read {
+			if int(id.Partition) < len(topics[n].Partitions) {
+				t.Sources = append(t.Sources, streams.TopicPartition{Topic: n, Partition: id.Partition})
+			}
+		}
+	}
 }
 
 // kindSeen is a store kind that records showed.
@@ -227,7 +266,7 @@ type kindSeen struct {
 // prefix is what the name of an internal topic begins with: the application ID,
 // or what the internal topics of the group's topology have in common
 // (StreamsConfig.InternalConfig.TOPIC_PREFIX_ALTERNATIVE).
-func (s sighting) prefix(name string) string {
+func (s *sighting) prefix(name string) string {
 	var internal []string
 	for _, st := range s.group.Topology {
 		for _, n := range slices.Concat(st.RepartitionSources, st.RepartitionSinks, st.Changelogs) {

@@ -69,7 +69,7 @@ func (d Discoverer) Survey(ctx context.Context) (Survey, error) {
 	for i := range rows {
 		c.fill(&rows[i])
 	}
-	out.Rows = append(rows, c.orphans()...)
+	out.Rows = slices.Concat(rows, c.orphans())
 	sortRows(out.Rows)
 	return out, nil
 }

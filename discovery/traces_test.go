@@ -203,7 +203,7 @@ func TestB21_EveryInferenceHasEvidence(t *testing.T) {
 
 func TestOrphans(t *testing.T) {
 	c := &crowd{list: streams.GroupList{Groups: []streams.GroupListing{{ID: "orders"}, {ID: "orders-v2"}}}}
-	var topics []streams.Topic
+	topics := make([]streams.Topic, 0, 11)
 	for _, n := range []string{
 		"orders-a-changelog", "orders-v2-a-changelog", "orders-v2-b-repartition", "plain",
 		"gone-KSTREAM-AGGREGATE-STATE-STORE-0000000003-changelog", "gone-per-minute-changelog", "gone-KSTREAM-AGGREGATE-STATE-STORE-0000000003-repartition",
@@ -216,7 +216,7 @@ func TestOrphans(t *testing.T) {
 	if len(c.owned["orders"]) != 1 || len(c.owned["orders-v2"]) != 2 {
 		t.Errorf("owned: %v", c.owned)
 	}
-	var got []string
+	got := make([]string, 0, 5)
 	for _, r := range c.orphans() {
 		got = append(got, r.Application)
 		if !r.Orphan || len(r.Evidence) == 0 || r.Level == LevelOK {

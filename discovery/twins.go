@@ -17,7 +17,7 @@ var versionLike = regexp.MustCompile(`^(?i:v\d+|\d+|new|old|next|test|copy|dr|dr
 // KAFKA-14922). A streams group's topology makes this unnecessary, and so does the
 // application's own transactional ID on the topic, or an imported topology that has
 // the store.
-func (s sighting) markTwins(topics []Topic) {
+func (s *sighting) markTwins(topics []Topic) {
 	if len(s.group.Topology) > 0 {
 		return
 	}
@@ -34,7 +34,7 @@ func (s sighting) markTwins(topics []Topic) {
 
 // twinOf returns the X of a suspected application app-X that the store would
 // belong to, or "".
-func (s sighting) twinOf(store string, topics []Topic) string {
+func (s *sighting) twinOf(store string, topics []Topic) string {
 	for i, c := range store {
 		if c != '-' || i == 0 {
 			continue
@@ -61,7 +61,7 @@ func hasStore(topics []Topic, store string) bool {
 
 // unownedRepartition reports whether a repartition topic carries the segment
 // that the group does not read.
-func (s sighting) unownedRepartition(segment string, topics []Topic) bool {
+func (s *sighting) unownedRepartition(segment string, topics []Topic) bool {
 	return slices.ContainsFunc(topics, func(t Topic) bool {
 		return t.Role == streams.RoleLookalike && strings.HasPrefix(t.Name, s.app+"-"+segment+"-") &&
 			!strings.HasSuffix(t.Name, "-changelog")

@@ -85,6 +85,7 @@ func TestSnapshots(t *testing.T) { //nolint:tparallel // its subtests share what
 		b.fill(t, input, 10)
 		b.deleteTopic(t, other)
 		b.createTopics(t, 2, nil, other)
+		b.commit(t, app, other, 0, 0) // those on the deleted topic went with it
 		c.run(t, "snapshot", app, "-o", after, "--force").requireCode(t, exitVerified)
 		r := c.run(t, "diff", before, after).requireCode(t, exitVerified)
 		r.requireSays(t, input, other, "generation")

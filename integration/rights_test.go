@@ -131,7 +131,7 @@ func (c *console) rights(t *testing.T, app, purpose string) rightsDocument {
 // allow gives a user one operation on topics and groups.
 func (b *broker) allow(t *testing.T, user string, pattern kadm.ACLPattern, op kmsg.ACLOperation, topics, groups []string) {
 	t.Helper()
-	acls := kadm.NewACLs().Allow("User:" + user).ResourcePatternType(pattern).Operations(op).Topics(topics...).Groups(groups...)
+	acls := kadm.NewACLs().Allow("User:" + user).AllowHosts().ResourcePatternType(pattern).Operations(op).Topics(topics...).Groups(groups...)
 	made, err := b.admin.CreateACLs(t.Context(), acls)
 	if err != nil {
 		t.Fatalf("create ACLs: %v", err)

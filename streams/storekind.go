@@ -131,25 +131,31 @@ func GuessByRecords(kind StoreKind, records []Record, now time.Time) (guess Stor
 			return StoreSuppress, "its records carry the header of a suppress buffer"
 		}
 	case StoreWindow:
-		latest := now.Add(24 * time.Hour).UnixMilli()
-		plausible := func(ms int64) bool { return ms >= sinceMillis && ms <= latest }
-		session := func(r Record) bool {
-			k, err := DecodeSessionKey(r.Key)
-			return err == nil && plausible(k.StartMillis) && plausible(k.EndMillis) && k.EndMillis >= k.StartMillis
-		}
-		window := func(r Record) bool {
-			k, err := DecodeWindowKey(r.Key)
-			return err == nil && k.Seq == 0 && k.StartMillis >= 0 && k.StartMillis <= latest
-		}
-		switch {
-		case allRecords(records, session) && !allRecords(records, window):
-			return StoreSession, "the keys of its records end in two times"
-		case allRecords(records, window) && !allRecords(records, session):
-			return StoreWindow, "the keys of its records end in a window start"
-		}
+		return guessWindow(records, now)
 	case StoreSession, StoreJoinWindow, StoreVersioned, StoreSuppress, StoreFKSubscription, StoreOuterShared, StoreGraceBuffer, StoreUnknown:
 	}
 	return kind, ""
+}
+
+// guessWindow tells windows from sessions by the keys.
+func guessWindow(records []Record, now time.Time) (guess StoreKind, evidence string) {
+	latest := now.Add(24 * time.Hour).UnixMilli()
+	plausible := func(ms int64) bool { return ms >= sinceMillis && ms <= latest }
+	session := func(r Record) bool {
+		k, err := DecodeSessionKey(r.Key)
+		return err == nil && plausible(k.StartMillis) && plausible(k.EndMillis) && k.EndMillis >= k.StartMillis
+	}
+	window := func(r Record) bool {
+		k, err := DecodeWindowKey(r.Key)
+		return err == nil && k.Seq == 0 && k.StartMillis >= 0 && k.StartMillis <= latest
+	}
+	switch {
+	case allRecords(records, session) && !allRecords(records, window):
+		return StoreSession, "the keys of its records end in two times"
+	case allRecords(records, window) && !allRecords(records, session):
+		return StoreWindow, "the keys of its records end in a window start"
+	}
+	return StoreWindow, ""
 }
 
 // isSuppressed tells records of a suppress buffer; its tombstones have no header.

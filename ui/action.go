@@ -16,6 +16,8 @@ type action struct {
 	help  string
 	off   string // why it cannot be used now; empty: it can
 	do    func() tea.Cmd
+	// move says that the key is one of those that every list has.
+	move bool
 }
 
 // on finds the action for a key.
@@ -95,7 +97,7 @@ func KeyTable() []KeyHelp {
 	for _, s := range everyScreen(d) {
 		var own []action
 		for _, a := range s.actions() {
-			if _, move := on(moves(&scroller{}), a.keys[0]); !move {
+			if !a.move {
 				own = append(own, a)
 			}
 		}

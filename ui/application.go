@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -23,86 +22,77 @@ type inspected struct {
 	as  recovery.Assessment
 }
 
-// The tabs of an application.
+// The tabs of an application. A group of another kind has some of them.
 const (
 	tabOverview = iota
 	tabTopics
+	tabTasks
 	tabOffsets
 	tabMembers
+	tabClocks
+	tabKeep
 )
 
-var tabNames = []string{"overview", "topics", "offsets", "members"}
+var tabNames = []string{"overview", "topics", "tasks", "offsets", "members", "clocks", "keep"}
 
-// applicationScreen shows one application, what is wrong with it first.
+// applicationScreen shows one application, what is wrong with it first. A group
+// that shows no sign of Kafka Streams is shown without roles, tasks and ways back.
 type applicationScreen struct {
-	d        *desk
-	app      string
-	request  request
-	data     inspected
-	loaded   bool
-	err      error
-	tab      int
+	d       *desk
+	app     string
+	group   bool // a group of any kind
+	request request
+	full    inspected // the last full look
+	data    inspected // what is shown: the full look, with the newest light one in it
+	loaded  bool
+	err     error
+	follow  watch
+	tab     int
+	names   map[string]string // short names of members, by their IDs
+
 	overview scroller
+	clocks   scroller
 	topics   table[discovery.Topic]
+	alike    table[discovery.Topic] // looks alike, not ours
+	asAlike  bool                   // the tab of topics shows those
+	tasks    table[discovery.Task]
 	offsets  table[partitionRow]
 	members  table[streams.Member]
-}
-
-// partitionRow is one partition of one topic.
-type partitionRow struct {
-	topic string
-	role  streams.Role
-	discovery.PartitionState
+	keep     table[discovery.Keeping]
 }
 
 func newApplicationScreen(d *desk, app string) *applicationScreen {
-	s := &applicationScreen{d: d, app: app}
-	s.topics = table[discovery.Topic]{
-		key: func(t discovery.Topic) string { return t.Name }, cells: s.topicCells,
-		text: func(t discovery.Topic) string { return t.Name + " " + roleName(t.Role) },
-	}
-	s.offsets = table[partitionRow]{
-		key:  func(r partitionRow) string { return r.topic + "/" + grouped(int64(r.Partition)) },
-		text: func(r partitionRow) string { return r.topic + " " + roleName(r.role) }, cells: s.offsetCells,
-	}
-	s.members = table[streams.Member]{
-		key:  func(m streams.Member) string { return m.ID },
-		text: func(m streams.Member) string { return m.ClientID + " " + m.Host + " " + m.InstanceID }, cells: s.memberCells,
-	}
+	s := &applicationScreen{d: d, app: app, follow: watch{every: followEvery}}
+	s.topics = table[discovery.Topic]{key: topicKey, cells: s.topicCells, orders: topicOrders, text: topicSearch}
+	s.alike = table[discovery.Topic]{key: topicKey, cells: s.alikeCells, text: topicSearch}
+	s.tasks = table[discovery.Task]{key: taskKey, cells: s.taskCells, orders: taskOrders, text: s.taskSearch}
+	s.offsets = table[partitionRow]{key: partitionRow.key, cells: s.offsetCells, orders: offsetOrders, text: s.offsetSearch}
+	s.members = table[streams.Member]{key: func(m streams.Member) string { return m.ID }, cells: s.memberCells, orders: memberOrders, text: memberSearch}
+	s.keep = table[discovery.Keeping]{key: func(k discovery.Keeping) string { return k.Topic }, cells: s.keepCells, text: keepSearch}
 	s.columns()
 	s.resize()
 	return s
 }
 
 func (s *applicationScreen) columns() {
-	s.topics.cols = []column{
-		{title: "ROLE", width: 11},
-		{width: s.d.th.markWidth()},
-		{title: "TOPIC", width: 26, flex: 1, mid: true},
-		{title: "PARTS", width: 5, right: true, drop: 2},
-		{title: "RECORDS", width: 13, right: true, drop: 1},
-		{title: "COMMITTED", width: 9, right: true, drop: 4},
-		{title: "LAG", width: 9, right: true, drop: 3},
-	}
-	s.offsets.cols = []column{
-		{title: "TOPIC", width: 16, flex: 1, mid: true},
-		{title: "PART", width: 4, right: true},
-		{title: "START", width: 12, right: true, drop: 4},
-		{title: "COMMITTED", width: 12, right: true},
-		{title: "END", width: 12, right: true, drop: 1},
-		{title: "LAG", width: 9, right: true, drop: 3},
-	}
-	s.members.cols = []column{
-		{title: "CLIENT", width: 12, flex: 3, mid: true},
-		{title: "HOST", width: 12, flex: 2, mid: true, drop: 2},
-		{title: "STATIC ID", width: 9, flex: 1, mid: true, drop: 3},
-		{title: "ACTIVE", width: 6, right: true},
-		{title: "STANDBY", width: 7, right: true, drop: 1},
-	}
+	s.topics.cols = s.topicColumns()
+	s.alike.cols = s.alikeColumns()
+	s.tasks.cols = s.taskColumns()
+	s.offsets.cols = s.offsetColumns()
+	s.members.cols = s.memberColumns()
+	s.keep.cols = keepColumns
 }
 
+// refresh reads everything again; of a group that is no application, what there
+// is to read.
 func (s *applicationScreen) refresh() tea.Cmd {
 	ex, app := s.d.s.Explorer, s.app
+	if s.group {
+		return ask(s.d, &s.request, func(ctx context.Context) (inspected, error) {
+			inv, err := ex.Explore(ctx, app)
+			return inspected{inv: inv}, err
+		})
+	}
 	return ask(s.d, &s.request, func(ctx context.Context) (inspected, error) {
 		inv, as, err := ex.Inspect(ctx, app)
 		return inspected{inv: inv, as: as}, err
@@ -115,29 +105,54 @@ func (s *applicationScreen) handle(msg tea.Msg) tea.Cmd {
 		if s.request.is(msg.number) {
 			s.take(msg.value, msg.err)
 		}
-	case tickMsg:
-		if s.loaded && !s.request.out && s.d.prompt == nil && s.d.help == nil && s.d.now.Sub(s.request.since) >= inspectEvery {
-			return s.refresh()
+	case answer[discovery.Inventory]:
+		if s.follow.request.is(msg.number) {
+			s.takeLook(msg.value, msg.err)
 		}
+	case tickMsg:
+		return s.tick()
 	case tea.WindowSizeMsg:
+		s.columns()
 		s.resize()
 	case relookMsg:
 		s.columns()
 		s.resize()
 	case leftMsg:
 		s.request.drop()
+		s.follow.request.drop()
 	}
 	return nil
 }
 
+// tick asks again when it is time, never while a question is out or the operator
+// types. What is drawn from the clock is drawn anew.
+func (s *applicationScreen) tick() tea.Cmd {
+	if s.loaded && s.tab == tabClocks {
+		s.clocks.set(s.clockLines())
+	}
+	if s.d.prompt != nil || s.d.help != nil {
+		return nil
+	}
+	var full tea.Cmd
+	following := s.group && s.follow.on // its looks are all that there is to read
+	if s.loaded && !following && !s.request.out && s.d.now.Sub(s.request.since) >= inspectEvery {
+		full = s.refresh()
+	}
+	return tea.Batch(full, s.nextLook())
+}
+
 func (s *applicationScreen) resize() {
 	_, h := s.d.body()
-	s.overview.resize(h)
-	s.topics.resize(h - 1 - s.detailHeight(h))
-	s.offsets.resize(h - 1)
-	s.members.resize(h - 3 - s.detailHeight(h))
+	room := h - s.pulseHeight(h)
+	details := detailHeight(h)
+	s.overview.resize(room)
+	s.clocks.resize(room)
+	for _, t := range []interface{ resize(int) }{&s.topics, &s.alike, &s.tasks, &s.offsets, &s.members, &s.keep} {
+		t.resize(room - 1 - details)
+	}
 	if s.loaded {
 		s.overview.set(s.overviewLines())
+		s.clocks.set(s.clockLines())
 	}
 }
 
@@ -146,148 +161,177 @@ func (s *applicationScreen) take(v inspected, err error) {
 	if err != nil {
 		return
 	}
-	s.data, s.loaded = v, true
+	if !s.loaded && len(v.inv.Signs) == 0 {
+		s.group = true
+	}
+	s.full, s.loaded = v, true
 	s.d.learn(v.inv.Cluster)
-	topics := sorted(v.inv.Topics, func(a, b discovery.Topic) int {
-		return cmp.Or(cmp.Compare(roleOrder(a.Role), roleOrder(b.Role)), cmp.Compare(a.Name, b.Name))
-	})
-	var parts []partitionRow
-	for _, t := range topics {
-		for _, p := range t.Partitions {
-			parts = append(parts, partitionRow{topic: t.Name, role: t.Role, PartitionState: p})
+	s.show()
+}
+
+// show lays out what is known: the full look, and the newer of the positions.
+func (s *applicationScreen) show() {
+	s.data = s.full
+	if s.follow.look.TakenAt.After(s.full.inv.TakenAt) {
+		s.data.inv = merged(s.full.inv, s.follow.look)
+	}
+	inv := s.data.inv
+	s.columns()
+	s.names = memberNames(s.app, inv.Group.Members)
+	var ours, alike []discovery.Topic
+	parts := make([]partitionRow, 0, len(s.offsets.rows))
+	for _, t := range inv.Topics {
+		if t.Role == streams.RoleLookalike {
+			alike = append(alike, t)
+		} else {
+			ours = append(ours, t)
 		}
+		parts = append(parts, s.partitionRows(t)...)
 	}
-	s.topics.set(topics)
+	s.topics.set(ours)
+	s.alike.set(sorted(alike, func(a, b discovery.Topic) int { return cmp.Compare(a.Name, b.Name) }))
+	s.tasks.set(inv.Tasks)
 	s.offsets.set(parts)
-	s.members.set(v.inv.Group.Members)
-	s.overview.set(s.overviewLines())
+	s.members.set(inv.Group.Members)
+	s.keep.set(s.data.as.Keeping)
+	s.resize()
 }
 
-var roles = []streams.Role{streams.RoleInput, streams.RoleGlobal, streams.RoleChangelog, streams.RoleRepartition, streams.RoleOutput, streams.RoleLookalike}
-
-func roleOrder(r streams.Role) int {
-	if i := slices.Index(roles, r); i >= 0 {
-		return i
+// tabs are those that there are for what is shown.
+func (s *applicationScreen) tabs() []int {
+	if s.group {
+		return []int{tabOverview, tabTopics, tabOffsets, tabMembers}
 	}
-	return len(roles)
-}
-
-func roleName(r streams.Role) string {
-	if r == streams.RoleLookalike {
-		return "not ours"
-	}
-	return string(r)
+	return []int{tabOverview, tabTopics, tabTasks, tabOffsets, tabMembers, tabClocks, tabKeep}
 }
 
 func (s *applicationScreen) mover() mover {
 	switch s.tab {
 	case tabTopics:
+		if s.asAlike {
+			return &s.alike
+		}
 		return &s.topics
+	case tabTasks:
+		return &s.tasks
 	case tabOffsets:
 		return &s.offsets
 	case tabMembers:
 		return &s.members
+	case tabClocks:
+		return &s.clocks
+	case tabKeep:
+		return &s.keep
 	}
 	return &s.overview
 }
 
+// notStreams is why something is not there for a group of another kind.
+const notStreams = "this group shows no sign of Kafka Streams"
+
 func (s *applicationScreen) actions() []action {
 	early := ""
 	if !s.loaded {
-		early = "the application is not read yet"
+		early = "it is not read yet"
 	}
-	out := []action{
-		{keys: []string{"c"}, label: "compare ways back", help: "compare the ways back", off: early, do: s.compare},
-		{keys: []string{"tab"}, label: "next tab", help: "next tab", do: func() tea.Cmd { s.show(s.tab + 1); return nil }},
-		{keys: []string{"shift+tab"}, help: "tab before", do: func() tea.Cmd { s.show(s.tab + len(tabNames) - 1); return nil }},
+	streamsOnly := early
+	if early == "" && s.group {
+		streamsOnly = notStreams
 	}
-	for i, name := range tabNames {
-		out = append(out, action{keys: []string{string(rune('1' + i))}, help: "tab " + name, do: func() tea.Cmd { s.show(i); return nil }})
+	out := make([]action, 0, 32)
+	if !s.group {
+		out = append(out, action{keys: []string{"c"}, label: "compare ways back", help: "compare the ways back", off: early, do: s.compare})
 	}
-	out = append(out, s.tabActions(early)...)
+	out = append(out, s.openAction(early)...)
 	out = append(out,
-		action{keys: []string{"r"}, label: "refresh", help: "read the application again", do: s.refresh},
+		action{keys: []string{"tab"}, label: "next tab", help: "next tab", do: func() tea.Cmd { s.turn(1); return nil }},
+		action{keys: []string{"shift+tab"}, help: "tab before", do: func() tea.Cmd { s.turn(-1); return nil }},
+	)
+	for i, name := range tabNames {
+		off := ""
+		if !slices.Contains(s.tabs(), i) {
+			off = notStreams
+		}
+		out = append(out, action{keys: []string{string(rune('1' + i))}, help: "tab " + name, off: off, do: func() tea.Cmd { s.goTo(i); return nil }})
+	}
+	if l, ok := s.mover().(lister); ok {
+		out = append(out, l.tools(s.d, early)...)
+	}
+	out = append(out, s.followActions()...)
+	if s.tab == tabTopics {
+		out = append(out, s.alikeAction(streamsOnly))
+	}
+	out = append(out,
+		action{keys: []string{"p"}, label: map[bool]string{false: "rights"}[s.group], help: "the rights that each way back takes, and which are missing", off: streamsOnly, do: s.preflight},
+		action{keys: []string{"r"}, label: "refresh", help: "read it again", do: s.refresh},
 		action{keys: []string{"y"}, label: "copy", help: "copy what is selected; on the overview, the findings as text", off: early, do: s.copy},
 	)
 	return append(out, moves(s.mover())...)
 }
 
-// tabActions are the keys that only some tabs have.
-func (s *applicationScreen) tabActions(early string) []action {
-	var out []action
-	filter := func(search func(*desk) tea.Cmd, clear func() bool, set bool) {
-		out = append(out, action{keys: []string{"/"}, label: "filter", help: "filter by text, !text leaves out", off: early, do: func() tea.Cmd { return search(s.d) }})
-		if set {
-			out = append(out, action{keys: []string{"esc"}, label: "show all", help: "take the filter away", do: func() tea.Cmd { clear(); return nil }})
-		}
+func (s *applicationScreen) goTo(tab int) {
+	s.tab = tab
+	if s.loaded && tab == tabClocks {
+		s.clocks.set(s.clockLines())
 	}
-	switch s.tab {
-	case tabTopics:
-		off := early
-		t, ok := s.topics.selected()
-		if !ok && off == "" {
-			off = "no topic is selected"
-		}
-		out = append(out, action{keys: []string{"enter"}, label: "topic", help: "everything about the selected topic", off: off, do: func() tea.Cmd {
-			s.d.push(newTextScreen(s.d, topicText(t)))
-			return nil
-		}})
-		filter(s.topics.search, s.topics.clear, s.topics.filter != "")
-	case tabOffsets:
-		filter(s.offsets.search, s.offsets.clear, s.offsets.filter != "")
-	case tabMembers:
-		filter(s.members.search, s.members.clear, s.members.filter != "")
-	}
-	return out
 }
 
-func (s *applicationScreen) show(tab int) { s.tab = tab % len(tabNames) }
+// turn goes to a tab beside the one that is seen.
+func (s *applicationScreen) turn(by int) {
+	tabs := s.tabs()
+	s.goTo(tabs[(slices.Index(tabs, s.tab)+by+len(tabs))%len(tabs)])
+}
 
 func (s *applicationScreen) compare() tea.Cmd {
 	s.d.push(newStrategiesScreen(s.d, s.data))
 	return nil
 }
 
-func (s *applicationScreen) copy() tea.Cmd {
-	switch s.tab {
-	case tabTopics:
-		if t, ok := s.topics.selected(); ok {
-			return s.d.copyText("the topic's name", t.Name)
-		}
-	case tabOffsets:
-		if r, ok := s.offsets.selected(); ok {
-			return s.d.copyText("the partition", r.topic+"-"+grouped(int64(r.Partition)))
-		}
-	case tabMembers:
-		if m, ok := s.members.selected(); ok {
-			return s.d.copyText("the member", strings.Join([]string{m.ID, m.ClientID, m.Host}, "\n"))
-		}
-	default:
-		text := []string{s.app + " on " + s.data.inv.Cluster.ID + ", " + moment(s.data.inv.TakenAt, nil)}
-		for _, f := range s.data.as.Findings {
-			text = append(text, string(f.Level)+": "+f.Name+": "+f.Detail)
-		}
-		return s.d.copyText("the findings", strings.Join(text, "\n"))
-	}
-	return nil
+func (s *applicationScreen) preflight() tea.Cmd {
+	p := newPreflightScreen(s.d, s.app)
+	s.d.push(p)
+	return p.refresh()
 }
 
 func (s *applicationScreen) head() head {
-	h := head{name: "application", title: s.app}
-	for i, name := range tabNames {
-		if i > 0 {
-			h.status = append(h.status, gap(1))
+	return head{name: "application", title: s.app, status: s.tabLine()}
+}
+
+// tabLine names the tabs: wide where the path has room beside it, else without
+// gaps, and on a narrow screen only the one that is seen. No name moves when
+// another one is chosen.
+func (s *applicationScreen) tabLine() line {
+	tabs := s.tabs()
+	bracket := func(t int, b string) span {
+		if t == s.tab {
+			return txt(strong, b)
 		}
-		if i == s.tab {
-			h.status = append(h.status, txt(strong, "["+name+"]"))
-			continue
+		return gap(1)
+	}
+	name := func(t int) span {
+		if t == s.tab {
+			return txt(strong, tabNames[t])
 		}
-		h.status = append(h.status, txt(muted, " "+name+" "))
+		return txt(muted, tabNames[t])
 	}
-	if h.status.width() > s.d.w-16 {
-		h.status = line{txt(strong, "["+tabNames[s.tab]+"]"), txtf(muted, " %d of %d", s.tab+1, len(tabNames))}
+	wide, tight := make(line, 0, 4*len(tabs)), make(line, 0, 2*len(tabs)+1)
+	for i, t := range tabs {
+		wide = append(wide, bracket(t, "["), name(t), bracket(t, "]"), gap(1))
+		between := bracket(t, "[")
+		if i > 0 && tabs[i-1] == s.tab {
+			between = bracket(s.tab, "]")
+		}
+		tight = append(tight, between, name(t))
 	}
-	return h
+	tight = append(tight, bracket(tabs[len(tabs)-1], "]"))
+	path := width("… › ") + txt(plain, s.app).width
+	switch {
+	case wide.width() <= s.d.w-path-3:
+		return wide
+	case tight.width() <= s.d.w-16:
+		return tight
+	}
+	return line{txt(strong, "["+tabNames[s.tab]+"]"), txtf(muted, " %d of %d", slices.Index(tabs, s.tab)+1, len(tabs))}
 }
 
 func (s *applicationScreen) view(w, h int) string {
@@ -302,18 +346,22 @@ func (s *applicationScreen) view(w, h int) string {
 		p.add(s.d.waiting(s.request, "reading topics, offsets and members of "+s.app)...)
 		return p.String()
 	}
-	if s.err != nil {
-		p.add(gap(1), s.d.th.mark(markLook), txt(warn, " not read again: "+brief(s.err)))
-	}
+	s.pulse(p, h)
 	switch s.tab {
-	case tabOverview:
-		s.overview.draw(p, p.room())
 	case tabTopics:
 		s.viewTopics(p)
+	case tabTasks:
+		s.viewTasks(p)
 	case tabOffsets:
 		s.viewOffsets(p)
 	case tabMembers:
 		s.viewMembers(p)
+	case tabClocks:
+		s.clocks.draw(p, p.room())
+	case tabKeep:
+		s.viewKeep(p)
+	default:
+		s.overview.draw(p, p.room())
 	}
 	return p.String()
 }

@@ -3,54 +3,126 @@ package ui
 import (
 	"cmp"
 	"fmt"
-	"strings"
+
+	tea "charm.land/bubbletea/v2"
 
 	"resurge/discovery"
-	"resurge/streams"
 )
 
-// detailHeight is the room for the selected row's details.
-func (s *applicationScreen) detailHeight(h int) int {
-	if h < 14 {
-		return 0
-	}
-	return min(6, h/3)
-}
-
-// overviewLines are the findings, the worst first, then the topics.
+// overviewLines are the findings, the worst first, what to do next, then the
+// topics.
 func (s *applicationScreen) overviewLines() []line {
 	w, _ := s.d.body()
 	inv := s.data.inv
 	var out []line
-	for _, f := range sorted(s.data.as.Findings, func(a, b discovery.Finding) int {
-		return cmp.Compare(severity(b.Level), severity(a.Level))
-	}) {
-		out = append(out, s.finding(f, w)...)
+	if s.group {
+		out = s.groupFacts(w)
+	} else {
+		for _, f := range sorted(s.data.as.Findings, func(a, b discovery.Finding) int {
+			return cmp.Compare(severity(b.Level), severity(a.Level))
+		}) {
+			out = append(out, s.finding(f, w)...)
+		}
+		out = append(out, s.nextLines(w)...)
 	}
-	out = append(out, line{}, s.groupLine(), line{})
-	widths := layout(s.topics.cols, w-2)
+	out = append(out, s.noteLines(w)...)
+	out = append(out, line{})
+	out = append(out, listed(&s.topics, w)...)
+	if len(s.alike.rows) > 0 {
+		out = append(out, line{}, line{gap(1), txt(muted, "looks alike, not ours: left alone by every plan")})
+		out = append(out, listed(&s.alike, w)[1:]...)
+	}
+	for _, t := range inv.Transactions {
+		out = append(out, hang(line{gap(1), s.d.th.mark(markLook), gap(1)}, plain, "transaction "+t.TransactionalID+" is open: "+t.State+", since "+hms(t.Started)+" UTC", w)...)
+	}
+	for _, g := range inv.Gaps {
+		out = append(out, hang(line{gap(1), s.d.th.mark(markUnknown), gap(1)}, plain, "not known: "+brief(g), w)...)
+	}
+	for _, g := range inv.Unseen {
+		out = append(out, hang(line{gap(1), s.d.th.mark(markNothing), gap(1)}, muted, "not looked at: "+brief(g), w)...)
+	}
+	return out
+}
+
+// listed are all rows of a table as lines, the titles first.
+func listed[T any](t *table[T], w int) []line {
+	widths := layout(t.cols, w-2)
 	row := func(cells []span) line {
 		l := line{gap(2)}
-		for i, c := range s.topics.cols {
+		for i, c := range t.cols {
 			if widths[i] >= 0 {
 				l = append(l, cell(cells[i], c, widths[i]), gap(1))
 			}
 		}
 		return l
 	}
-	titles := make([]span, 0, len(s.topics.cols))
-	for _, c := range s.topics.cols {
+	titles := make([]span, 0, len(t.cols))
+	for _, c := range t.cols {
 		titles = append(titles, txt(muted, c.title))
 	}
+	out := make([]line, 0, 1+len(t.rows))
 	out = append(out, row(titles))
-	for _, t := range s.topics.rows {
-		out = append(out, row(s.topicCells(t)))
+	for _, r := range t.rows {
+		out = append(out, row(t.cells(r)))
 	}
-	for _, t := range inv.Transactions {
-		out = append(out, hang(line{gap(1), s.d.th.mark(markLook), gap(1)}, plain, "transaction "+t.TransactionalID+" is open: "+t.State+", since "+hms(t.Started)+" UTC", w)...)
+	return out
+}
+
+// groupFacts are what is known about a group of any kind.
+func (s *applicationScreen) groupFacts(w int) []line {
+	inv := s.data.inv
+	f := &facts{w: w, name: 12}
+	f.add("group", inv.Application)
+	f.add("kind", kindName(inv.Kind)+", no sign of Kafka Streams: no ways back are offered for it")
+	if inv.Group.Exists {
+		f.add("protocol", protocolName(inv.Group.Protocol)+", coordinator is broker "+grouped(int64(inv.Group.Coordinator)))
+		f.add("assignor", inv.Group.Assignor)
 	}
-	for _, g := range inv.Gaps {
-		out = append(out, hang(line{gap(1), s.d.th.mark(markUnknown), gap(1)}, plain, "not known: "+g.Error(), w)...)
+	if inv.CommitsFault != nil {
+		f.toned("not known", warn, brief(inv.CommitsFault))
+	}
+	f.add("next", "f follows it; 4 shows every partition; 5 who reads it")
+	return f.lines
+}
+
+// nextLines say what to do now, from the worst finding, and what runs out first.
+func (s *applicationScreen) nextLines(w int) []line {
+	worst, possible := 0, 0
+	for _, f := range s.data.as.Findings {
+		worst = max(worst, severity(f.Level))
+	}
+	for _, o := range s.data.as.Options {
+		if o.Available {
+			possible++
+		}
+	}
+	text := "nothing to do now"
+	if !s.follow.on {
+		text += "; f follows it"
+	}
+	switch {
+	case len(s.data.as.Findings) == 0:
+		text = "nothing was found out about it: r reads it again"
+	case worst == severity(discovery.LevelBad) && possible > 0:
+		text = fmt.Sprintf("c compares the ways back: %d possible now; p the rights that they take", possible)
+	case worst == severity(discovery.LevelBad):
+		text = "c says why no way back is possible now; p which rights are missing"
+	case worst == severity(discovery.LevelLook):
+		text = "look at what is marked !; f shows whether it moves, c compares the ways back"
+	case worst == severity(discovery.LevelUnknown):
+		text = "what is marked ? is not known: p shows which rights are missing"
+	}
+	var out []line
+	if s.data.inv.TakenAt.After(s.full.inv.TakenAt) {
+		out = append(out, line{gap(1), txt(muted, "findings and roles are of "+hms(s.full.inv.TakenAt)+" UTC; r reads all of it again")})
+	}
+	out = append(append(out, line{}), hang(line{gap(1), txt(accent, "next"), gap(2)}, plain, text, w)...)
+	for _, c := range s.data.as.Clocks {
+		if left, ok := s.left(c); ok {
+			tone := levelTone(c.Level)
+			out = append(out, hang(line{gap(1), txt(accent, "clock"), gap(1)}, tone, c.Name+" "+leftText(left)+"; 6 shows every clock", w)...)
+			break
+		}
 	}
 	return out
 }
@@ -58,206 +130,68 @@ func (s *applicationScreen) overviewLines() []line {
 // finding puts the name in front and the detail beside it, below it where there
 // is no room.
 func (s *applicationScreen) finding(f discovery.Finding, w int) []line {
+	return s.advised(f.Level, f.Name, f.Detail, f.Advice, w)
+}
+
+func (s *applicationScreen) advised(l discovery.Level, title, detail, advice string, w int) []line {
 	const name = 20
-	mark := s.d.th.mark(levelMark(f.Level))
+	mark := s.d.th.mark(levelMark(l))
 	head := line{gap(1), mark.left(s.d.th.markWidth()), gap(1)}
-	t := levelTone(f.Level)
+	t := levelTone(l)
 	if t == plain {
 		t = strong
 	}
 	var out []line
-	if title := txt(t, f.Name); w >= 60 && title.width <= name {
-		out = hang(append(head, title.left(name), gap(1)), plain, f.Detail, w)
+	if title := txt(t, title); w >= 60 && title.width <= name {
+		out = hang(append(head, title.left(name), gap(1)), plain, detail, w)
 	} else {
 		out = append(out, append(head, title))
-		out = append(out, hang(line{gap(4)}, plain, f.Detail, w)...)
+		out = append(out, hang(line{gap(4)}, plain, detail, w)...)
 	}
-	if f.Advice != "" {
+	if advice != "" {
 		indent := 4
 		if w >= 60 {
 			indent = name + 4
 		}
-		out = append(out, hang(line{gap(indent), txt(accent, "→ ")}, plain, f.Advice, w)...)
+		out = append(out, hang(line{gap(indent), txt(accent, "→ ")}, plain, advice, w)...)
 	}
 	return out
 }
 
-func (s *applicationScreen) groupLine() line {
-	g := s.data.inv.Group
-	l := line{gap(1), txt(muted, "group  ")}
-	switch {
-	case g.Fault != nil:
-		return append(l, s.d.th.mark(markUnknown), txt(plain, " not known: "+brief(g.Fault)))
-	case !g.Exists:
-		return append(l, txt(plain, "does not exist"))
-	}
-	parts := []string{groupState(g.State), protocolName(g.Protocol), plural(len(g.Members), "member"), fmt.Sprintf("coordinator %d", g.Coordinator)}
-	return append(l, txt(plain, strings.Join(parts, " · ")), txt(muted, " · read "+hms(s.data.inv.TakenAt)+" UTC"))
-}
-
-func (s *applicationScreen) topicCells(t discovery.Topic) []span {
-	mark, tone := gap(0), plain
-	partitions := grouped(int64(len(t.Partitions)))
-	switch {
-	case streams.IsFault(faultErr(t.Fault), streams.FaultNotFound):
-		mark, tone, partitions = s.d.th.mark(markBad), danger, "-"
-	case t.Fault != nil:
-		mark, partitions = s.d.th.mark(markUnknown), unknown
-	case t.Role == streams.RoleLookalike:
-		tone = muted
-	}
-	records, ok := t.Records()
-	count := txt(plain, known(records, ok))
-	if partitions == "-" {
-		count = txt(plain, "-")
-	}
-	return []span{
-		txt(muted, roleName(t.Role)), mark, txt(tone, t.Name), txt(plain, partitions), count,
-		txt(plain, committedParts(t)), txt(plain, topicLag(t)),
-	}
-}
-
-// faultErr keeps a nil fault a nil error.
-func faultErr(f *streams.Fault) error {
-	if f == nil {
-		return nil
-	}
-	return f
-}
-
-// committedParts says how many partitions have a committed offset.
-func committedParts(t discovery.Topic) string {
-	if !hasPosition(t) {
-		return "-"
-	}
-	n := 0
-	for _, p := range t.Partitions {
-		if p.Fault != nil {
-			return unknown
+// openAction opens what is selected.
+func (s *applicationScreen) openAction(early string) []action {
+	none := func(ok bool, what string) string {
+		if early == "" && !ok {
+			return "no " + what + " is selected"
 		}
-		if p.Committed != nil {
-			n++
+		return early
+	}
+	one := func(what, off string, r func() reading) []action {
+		return []action{{keys: []string{"enter"}, label: what, help: "everything about what is selected", off: off, do: func() tea.Cmd {
+			s.d.push(newTextScreen(s.d, r()))
+			return nil
+		}}}
+	}
+	switch s.tab {
+	case tabTopics:
+		from := &s.topics
+		if s.asAlike {
+			from = &s.alike
 		}
+		t, ok := from.selected()
+		return one("topic", none(ok, "topic"), func() reading { return s.topicText(t) })
+	case tabTasks:
+		t, ok := s.tasks.selected()
+		return one("task", none(ok, "task"), func() reading { return s.taskText(t) })
+	case tabOffsets:
+		r, ok := s.offsets.selected()
+		return one("partition", none(ok, "partition"), func() reading { return s.partitionText(r) })
+	case tabMembers:
+		m, ok := s.members.selected()
+		return one("member", none(ok, "member"), func() reading { return s.memberText(m) })
+	case tabKeep:
+		k, ok := s.keep.selected()
+		return one("topic", none(ok, "topic"), func() reading { return s.keepText(k) })
 	}
-	return fmt.Sprintf("%d/%d", n, len(t.Partitions))
-}
-
-func topicLag(t discovery.Topic) string {
-	if !hasPosition(t) {
-		return "-"
-	}
-	n, ok := t.Lag()
-	return known(n, ok)
-}
-
-// hasPosition reports whether the group commits offsets on topics of this role.
-func hasPosition(t discovery.Topic) bool {
-	return t.Role == streams.RoleInput || t.Role == streams.RoleRepartition
-}
-
-func (s *applicationScreen) viewTopics(p *page) {
-	details := s.detailHeight(p.h)
-	s.topics.draw(p, p.room()-details)
-	t, ok := s.topics.selected()
-	if details == 0 {
-		return
-	}
-	p.add()
-	if !ok {
-		p.add(gap(1), txt(plain, "Nothing matches "), txt(strong, s.topics.filter), txt(plain, ". esc shows all."))
-		return
-	}
-	for i, part := range wrap(strong, t.Name, p.w-2) {
-		if i < 2 {
-			p.add(gap(1), part)
-		}
-	}
-	if t.Fault != nil {
-		p.addLines(hang(line{gap(1), s.d.th.mark(markUnknown), gap(1)}, plain, brief(t.Fault), p.w)...)
-	}
-	for _, e := range t.Evidence {
-		p.addLines(hang(line{gap(1)}, plain, e, p.w)...)
-	}
-}
-
-func (s *applicationScreen) offsetCells(r partitionRow) []span {
-	committed, lag := positionTexts(r.PartitionState)
-	return []span{
-		txt(plain, r.topic), txt(plain, grouped(int64(r.Partition))), txt(plain, number(r.Start)),
-		txt(plain, committed), txt(plain, number(r.End)), txt(plain, lag),
-	}
-}
-
-// positionTexts are the committed offset and the lag: "-" where the group has
-// none, "?" where it is not known.
-func positionTexts(p discovery.PartitionState) (committed, lag string) {
-	switch {
-	case p.Fault != nil:
-		return unknown, unknown
-	case p.Committed == nil:
-		return "-", "-"
-	}
-	return grouped(p.Committed.Offset), number(p.Lag)
-}
-
-func (s *applicationScreen) viewOffsets(p *page) {
-	if len(s.offsets.rows) == 0 {
-		p.add(gap(1), s.d.th.mark(markNothing), txt(plain, " No partition is known."))
-		return
-	}
-	s.offsets.draw(p, p.room())
-}
-
-func (s *applicationScreen) memberCells(m streams.Member) []span {
-	static := m.InstanceID
-	if static == "" {
-		static = "-"
-	}
-	active, standby := grouped(int64(len(m.Active))), grouped(int64(len(m.Standby)))
-	if m.Fault != nil {
-		active, standby = unknown, unknown
-	}
-	return []span{txt(plain, m.ClientID), txt(plain, m.Host), txt(plain, static), txt(plain, active), txt(plain, standby)}
-}
-
-func (s *applicationScreen) viewMembers(p *page) {
-	p.add(s.groupLine()...)
-	p.add()
-	if len(s.members.rows) == 0 {
-		text := "No members: no instance is connected."
-		if s.data.inv.Group.Fault != nil {
-			text = "The members are not known."
-		}
-		p.add(gap(1), s.d.th.mark(markNothing), txt(plain, " "+text))
-		return
-	}
-	details := s.detailHeight(p.h)
-	s.members.draw(p, p.room()-details)
-	m, ok := s.members.selected()
-	if details == 0 || !ok {
-		return
-	}
-	p.add()
-	p.addLines(hang(line{gap(1), txt(muted, "member   ")}, plain, m.ID, p.w)...)
-	p.addLines(hang(line{gap(1), txt(muted, "tasks    ")}, plain, tasks(m), p.w)...)
-	if m.Endpoint != "" {
-		p.addLines(hang(line{gap(1), txt(muted, "endpoint ")}, plain, m.Endpoint, p.w)...)
-	}
-	if m.Fault != nil {
-		p.addLines(hang(line{gap(1), s.d.th.mark(markUnknown), gap(1)}, plain, brief(m.Fault), p.w)...)
-	}
-}
-
-func tasks(m streams.Member) string {
-	list := func(ids []streams.TaskID) string {
-		out := make([]string, 0, len(ids))
-		for _, id := range ids {
-			out = append(out, fmt.Sprint(id))
-		}
-		if len(out) == 0 {
-			return "none"
-		}
-		return strings.Join(out, " ")
-	}
-	return "active " + list(m.Active) + " · standby " + list(m.Standby)
+	return nil
 }

@@ -20,9 +20,9 @@ func TestPalette(t *testing.T) {
 	d.write("app fr")
 	d.sees("app fraud-scores")
 	d.press("tab", "enter")
-	d.settle().sees("applications › fraud-scores")
+	d.settle().sees("… › fraud-scores")
 	for command, want := range map[string]string{
-		"apps": "APPLICATION", "plan": "There is no plan yet", "run": "No run was started", "nonsense": "There is no command nonsense", "help": "this screen", "app": "app wants a name", "app a b": "applications › a b",
+		"apps": "APPLICATION", "plan": "There is no plan yet", "run": "No run was started", "nonsense": "There is no command nonsense", "help": "this screen", "app": "app wants a name", "app a b": "… › a b", "groups": "applications › groups",
 	} {
 		d := drive(t, 80, 24).settle()
 		d.press(":")
@@ -124,7 +124,7 @@ func TestLeavingDropsQuestions(t *testing.T) {
 // TestOpenAtOnce: an application or a run that main names is there at the start.
 func TestOpenAtOnce(t *testing.T) {
 	d := drive(t, 80, 24, func(_ *fake, s *Session) { s.Application = "order-processor" }).settle()
-	d.sees("applications › order-processor", "changelog missing")
+	d.sees("… › order-processor", "changelog missing")
 	d.press("esc")
 	d.sees("shipment-tracker")
 	d = drive(t, 80, 24, func(_ *fake, s *Session) { s.RunID = runID })

@@ -107,7 +107,7 @@ func TestB85_CtrlDNeverActs(t *testing.T) {
 			before := len(d.f.heard())
 			run(t, d.press(k))
 			for _, call := range d.f.heard()[before:] {
-				if verb, _, _ := strings.Cut(call, " "); !slices.Contains([]string{"inspect", "plan", "pause", "continue"}, verb) {
+				if verb, _, _ := strings.Cut(call, " "); !slices.Contains([]string{"inspect", "explore", "groups", "preflight", "plan", "pause", "continue"}, verb) {
 					t.Errorf("%s: key %s did %s", name, k, call)
 				}
 			}
@@ -154,7 +154,7 @@ func TestB87_LiveCluster(t *testing.T) {
 // TestB103_KeysBeforeTheFirstLoad: every key on every screen that still waits
 // for its data, and the first resize counts.
 func TestB103_KeysBeforeTheFirstLoad(t *testing.T) {
-	keys := append(strings.Split("abcdefghijklmnoprstuvwxyzGNY12349/ ", ""), "enter", "esc", "tab", "shift+tab", "up", "down", "left", "right", "pgup", "pgdown", "home", "end", "ctrl+d", "ctrl+u", "backspace", "space")
+	keys := append(strings.Split("abcdefghijklmnoprstuvwxyzGNY12345679/+- ", ""), "enter", "esc", "tab", "shift+tab", "up", "down", "left", "right", "pgup", "pgdown", "home", "end", "ctrl+d", "ctrl+u", "backspace", "space")
 	starts := map[string]func(*fake, *Session){
 		"list":        func(*fake, *Session) {},
 		"application": func(_ *fake, s *Session) { s.Application = "order-processor" },

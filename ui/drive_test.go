@@ -86,14 +86,25 @@ func (d *driver) settle() *driver {
 		for _, s := range append([]screen(nil), d.m.d.stack...) {
 			switch s := s.(type) {
 			case *appsScreen:
+				if s.names.out {
+					v, err := d.f.Glance(ctx)
+					d.send(answer[discovery.Survey]{number: s.names.number, value: v, err: err})
+				}
 				if s.request.out {
 					v, err := d.f.Survey(ctx)
 					d.send(answer[discovery.Survey]{number: s.request.number, value: v, err: err})
 				}
 			case *applicationScreen:
+				d.settleApplication(s)
+			case *groupsScreen:
 				if s.request.out {
-					inv, as, err := d.f.Inspect(ctx, s.app)
-					d.send(answer[inspected]{number: s.request.number, value: inspected{inv, as}, err: err})
+					v, err := d.f.Groups(ctx)
+					d.send(answer[discovery.GroupSurvey]{number: s.request.number, value: v, err: err})
+				}
+			case *preflightScreen:
+				if s.request.out {
+					v, err := d.f.Preflight(ctx, s.app, purposes[s.at].purpose)
+					d.send(answer[recovery.Preflight]{number: s.request.number, value: v, err: err})
 				}
 			case *requestScreen:
 				if s.request.out {
@@ -110,6 +121,24 @@ func (d *driver) settle() *driver {
 		}
 	}
 	return d
+}
+
+func (d *driver) settleApplication(s *applicationScreen) {
+	ctx := context.Background()
+	if s.request.out {
+		var v inspected
+		var err error
+		if s.group {
+			v.inv, err = d.f.Explore(ctx, s.app)
+		} else {
+			v.inv, v.as, err = d.f.Inspect(ctx, s.app)
+		}
+		d.send(answer[inspected]{number: s.request.number, value: v, err: err})
+	}
+	if s.follow.request.out {
+		inv, err := d.f.Explore(ctx, s.app)
+		d.send(answer[discovery.Inventory]{number: s.follow.request.number, value: inv, err: err})
+	}
 }
 
 // events folds events as if they had come from the session.

@@ -30,7 +30,11 @@ const (
 type fake struct {
 	mu      sync.Mutex
 	survey  discovery.Survey
+	groups  discovery.GroupSurvey
 	inv     discovery.Inventory
+	look    func(n int) discovery.Inventory // the n-th look of Explore; nil: inv
+	looks   int
+	rights  recovery.Preflight
 	as      recovery.Assessment
 	plan    plans.Plan
 	err     error
@@ -42,7 +46,10 @@ type fake struct {
 }
 
 func newFake() *fake {
-	return &fake{survey: sampleSurvey(), inv: sampleInventory(), as: sampleAssessment(), plan: samplePlan(), log: recovery.NewEventLog()}
+	return &fake{
+		survey: sampleSurvey(), groups: sampleGroups(), inv: sampleInventory(), as: sampleAssessment(), plan: samplePlan(), rights: samplePreflight(),
+		log: recovery.NewEventLog(),
+	}
 }
 
 func (f *fake) said(format string, args ...any) {
@@ -88,6 +95,67 @@ func (f *fake) Inspect(ctx context.Context, app string) (discovery.Inventory, re
 	inv := f.inv
 	inv.Application = app
 	return inv, f.as, f.err
+}
+
+// Glance gives the names of the survey.
+func (f *fake) Glance(ctx context.Context) (discovery.Survey, error) {
+	if err := f.wait(ctx); err != nil {
+		return discovery.Survey{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return glanced(f.survey), f.err
+}
+
+// glanced leaves of a survey what names tell.
+func glanced(v discovery.Survey) discovery.Survey {
+	v.Partial = true
+	rows := make([]discovery.SurveyRow, 0, len(v.Rows))
+	for _, r := range v.Rows {
+		rows = append(rows, discovery.SurveyRow{
+			Application: r.Application, Protocol: r.Protocol, State: r.State, Stores: r.Stores, Orphan: r.Orphan, Level: discovery.LevelUnknown, Evidence: r.Evidence,
+		})
+	}
+	v.Rows = rows
+	return v
+}
+
+func (f *fake) Groups(ctx context.Context) (discovery.GroupSurvey, error) {
+	f.said("groups")
+	if err := f.wait(ctx); err != nil {
+		return discovery.GroupSurvey{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.groups, f.err
+}
+
+func (f *fake) Explore(ctx context.Context, group string) (discovery.Inventory, error) {
+	f.said("explore %s", group)
+	if err := f.wait(ctx); err != nil {
+		return discovery.Inventory{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.looks++
+	inv := f.inv
+	if f.look != nil {
+		inv = f.look(f.looks)
+	}
+	inv.Application = group
+	return inv, f.err
+}
+
+func (f *fake) Preflight(ctx context.Context, app string, purpose recovery.Purpose) (recovery.Preflight, error) {
+	f.said("preflight %s for %s", app, purpose)
+	if err := f.wait(ctx); err != nil {
+		return recovery.Preflight{}, err
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	v := f.rights
+	v.Application, v.Purpose = app, purpose
+	return v, f.err
 }
 
 func (f *fake) Plan(_ context.Context, r recovery.Request) (plans.Plan, error) {
@@ -181,7 +249,9 @@ func sampleInventory() discovery.Inventory {
 	}
 	return discovery.Inventory{
 		Application: "order-processor", Cluster: sampleCluster(), TakenAt: now,
-		Group: streams.Group{ID: "order-processor", Exists: true, Protocol: streams.ProtocolClassic, ProtocolType: "consumer", Assignor: "stream", State: "Empty", Coordinator: 2},
+		Kind: streams.KindClassic, Signs: []string{"its commits carry the metadata of Kafka Streams"},
+		Activity: &streams.Activity{LastCommit: t0.Add(-3 * time.Second), Emptied: t0, Whole: true},
+		Group:    streams.Group{ID: "order-processor", Exists: true, Protocol: streams.ProtocolClassic, ProtocolType: "consumer", Assignor: "stream", State: "Empty", Coordinator: 2},
 		Topics: []discovery.Topic{
 			{
 				Name: "order-processor-totals-changelog", Role: streams.RoleChangelog, Store: "totals",

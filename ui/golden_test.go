@@ -81,8 +81,8 @@ func golden() map[string]func(*testing.T, int, int) *driver {
 		"01-apps-drill":          with(func(_ *fake, s *Session) { s.Drill, s.Incident = true, time.Time{} }),
 		"02-application":         open("enter"),
 		"02-application-topics":  open("enter", "2", "j", "j", "j"),
-		"02-application-offsets": open("enter", "3"),
-		"02-application-members": with(func(f *fake, _ *Session) { f.inv.Group = busyGroup() }, "enter", "4"),
+		"02-application-offsets": open("enter", "4"),
+		"02-application-members": with(func(f *fake, _ *Session) { f.inv.Group = busyGroup() }, "enter", "5"),
 		"02-topic":               open("enter", "2", "j", "j", "enter"),
 		"03-compare":             open("enter", "c"),
 		"03-compare-not-now":     open("enter", "c", "j"),
@@ -131,6 +131,7 @@ func golden() map[string]func(*testing.T, int, int) *driver {
 		"08-result-partial": atEnd(partial(), 2*time.Second),
 		"09-help":           open("enter", "2", "?"),
 	}
+	discoveryScreens(out, open, with)
 	for name, keys := range map[string][]string{"07-run-steps": {"t"}, "07-run-step": {"t", "enter"}, "07-run-log": {"l"}} {
 		out[name] = func(t *testing.T, w, h int) *driver {
 			t.Helper()

@@ -34,9 +34,11 @@ func (m *Model) openHelp() {
 		{markNothing, "nothing to say, or not done yet"},
 		{markWorking, "working"},
 		{markUnknown, "not known; never good, never zero"},
+		{markMoved, "moved since the look before, while following"},
 	} {
 		lines = append(lines, line{gap(3), d.th.mark(row.mark).left(16), gap(1), txt(plain, row.means)})
 	}
+	lines = append(lines, line{gap(3), txt(plain, "none").left(16), gap(1), txt(plain, "known to have no commit; - is: does not apply")})
 	top := 0
 	if d.help != nil {
 		top = d.help.top
@@ -55,7 +57,7 @@ func (m *Model) helpKey(key string) tea.Cmd {
 }
 
 // commands are what the palette knows.
-var commands = []string{"apps", "app ", "plan", "run", "help", "q"}
+var commands = []string{"apps", "app ", "groups", "plan", "run", "help", "q"}
 
 // palette opens the command line.
 func (d *desk) palette(m *Model) {
@@ -110,6 +112,8 @@ func (d *desk) command(m *Model, v string) tea.Cmd {
 	switch w[0] {
 	case "apps":
 		d.keep(1)
+	case "groups":
+		return d.openGroups()
 	case "app":
 		name := strings.TrimSpace(strings.TrimPrefix(strings.TrimSpace(v), "app"))
 		if name == "" {
@@ -134,7 +138,7 @@ func (d *desk) command(m *Model, v string) tea.Cmd {
 	case "q", "quit":
 		return m.askQuit()
 	default:
-		d.say(markLook, "There is no command "+w[0]+". Commands: apps, app NAME, plan, run, help, q")
+		d.say(markLook, "There is no command "+w[0]+". Commands: apps, app NAME, groups, plan, run, help, q")
 	}
 	return nil
 }

@@ -48,6 +48,9 @@ func (m *Model) Init() tea.Cmd {
 	}
 	if d.s.Application != "" {
 		cmds = append(cmds, d.openApplication(d.s.Application))
+		if app, ok := d.top().(*applicationScreen); ok && d.s.Follow > 0 {
+			cmds = append(cmds, app.start(d.s.Follow))
+		}
 	}
 	if d.s.RunID != "" {
 		cmds = append(cmds, d.follow(d.s.RunID))
@@ -195,7 +198,7 @@ func (m *Model) actions() []action {
 	return []action{
 		{keys: []string{"esc"}, label: d.backLabel(), help: back, do: func() tea.Cmd { d.pop(); return nil }},
 		{keys: []string{"?"}, label: "help", help: "all keys of this screen", do: func() tea.Cmd { m.openHelp(); return nil }},
-		{keys: []string{":"}, help: "command: apps, app NAME, plan, run, help, q", do: func() tea.Cmd { d.palette(m); return nil }},
+		{keys: []string{":"}, help: "command: apps, app NAME, groups, plan, run, help, q", do: func() tea.Cmd { d.palette(m); return nil }},
 		{keys: []string{"q"}, help: "quit; asks while a run is active", do: m.askQuit},
 		{keys: []string{"ctrl+c"}, help: "quit; during a run: first pause after the step, then stop safely and quit", do: m.interrupt},
 		{keys: []string{"ctrl+z"}, help: "suspend to the shell", do: func() tea.Cmd { return tea.Suspend }},
@@ -269,7 +272,7 @@ func (d *desk) control(f func()) tea.Cmd {
 	return func() tea.Msg { f(); return nil }
 }
 
-// openApplication shows one application.
+// openApplication shows one application, or a group of another kind.
 func (d *desk) openApplication(app string) tea.Cmd {
 	s := newApplicationScreen(d, app)
 	d.keep(1)

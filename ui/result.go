@@ -301,7 +301,7 @@ func everyScreen(d *desk) []screen {
 	approval := newApprovalScreen(d, plans.Plan{})
 	d.prompt = nil
 	return []screen{
-		newAppsScreen(d), app, newStrategiesScreen(d, data), newRequestScreen(d, data, data.as.Options[0]), plan,
+		newAppsScreen(d), newGroupsScreen(d), app, newPreflightScreen(d, ""), newStrategiesScreen(d, data), newRequestScreen(d, data, data.as.Options[0]), plan,
 		newTextScreen(d, stepText([]plans.Step{{}}, 0)), approval, newRunScreen(d), newStepsScreen(d), newResultScreen(d),
 	}
 }

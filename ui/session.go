@@ -12,12 +12,39 @@ import (
 // Explorer answers questions. It never changes a cluster, and each call may take
 // as long as its context lives.
 type Explorer interface {
+	Applications
+	Groups
+	Planner
+}
+
+// Applications answers about the applications of Kafka Streams.
+type Applications interface {
+	// Glance lists them by what names alone tell, at once: its numbers are
+	// missing, and Partial says so.
+	Glance(ctx context.Context) (discovery.Survey, error)
 	// Survey lists the Streams applications of the cluster.
 	Survey(ctx context.Context) (discovery.Survey, error)
-	// Inspect reads everything about one application and says what it means.
+	// Inspect reads everything about one application and says what it means. A
+	// group that is no application of Kafka Streams comes back without Signs.
 	Inspect(ctx context.Context, app string) (discovery.Inventory, recovery.Assessment, error)
+}
+
+// Groups answers about groups of every kind.
+type Groups interface {
+	// Groups lists all groups of the cluster.
+	Groups(ctx context.Context) (discovery.GroupSurvey, error)
+	// Explore reads one group: members, positions and who reads what. It costs
+	// little, says nothing of roles, and is asked again and again while a group is
+	// followed, one question at a time.
+	Explore(ctx context.Context, group string) (discovery.Inventory, error)
+}
+
+// Planner prepares what changes a cluster, without changing it.
+type Planner interface {
 	// Plan makes the exact plan for a request.
 	Plan(ctx context.Context, r recovery.Request) (plans.Plan, error)
+	// Preflight lists the rights that a purpose takes, and which of them are held.
+	Preflight(ctx context.Context, app string, purpose recovery.Purpose) (recovery.Preflight, error)
 }
 
 // Controls steers a run. Start and the answers to tasks are safe to call while
@@ -66,8 +93,12 @@ type Session struct {
 	// Drill marks a rehearsal. Production asks for the context's name too before
 	// a run is approved.
 	Drill, Production bool
-	// Application is opened at once; RunID is attached to at once.
+	// Application is opened at once, also when it is a group of another kind; RunID
+	// is attached to at once.
 	Application, RunID string
+	// Follow, when it is not 0, is how often Application is looked at, from the
+	// start on: 1 s to 60 s.
+	Follow time.Duration
 	// Operator is who approves and acknowledges.
 	Operator string
 	// Incident is T0 of the RTO clock, zero when none was declared. RTO is the

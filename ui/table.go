@@ -18,6 +18,12 @@ type column struct {
 	drop  int
 }
 
+// ordering is one way to sort, with the name that the screen shows.
+type ordering[T any] struct {
+	name string
+	cmp  func(a, b T) int
+}
+
 // table is a windowed list: only rows that are seen are drawn. The selection is
 // an identity; rows may come, go and change places beneath it.
 type table[T any] struct {
@@ -25,7 +31,11 @@ type table[T any] struct {
 	key   func(T) string
 	text  func(T) string // what the filter looks at
 	cells func(T) []span // one for each column
+	// orders are the ways to sort, the first at the start; none: as they come.
+	orders []ordering[T]
 
+	order  int
+	moved  bool // the selection was moved by a person
 	rows   []T
 	lower  []string // what the filter looks at, in lower case
 	shown  []int    // rows that pass the filter
@@ -39,6 +49,9 @@ type table[T any] struct {
 // set replaces the rows. The selection stays with its row; when that is gone,
 // the row in its place is selected.
 func (t *table[T]) set(rows []T) {
+	if len(t.orders) > 0 {
+		rows = sorted(rows, t.orders[t.order].cmp)
+	}
 	t.rows, t.lower = rows, t.lower[:0]
 	for _, r := range rows {
 		t.lower = append(t.lower, strings.ToLower(t.text(r)))
@@ -103,8 +116,25 @@ func (t *table[T]) count() string {
 	return grouped(int64(len(t.shown))) + " of " + grouped(int64(len(t.rows)))
 }
 
-func (t *table[T]) by(n int)  { t.choose(t.at + n) }
-func (t *table[T]) to(i int)  { t.choose(i) }
+// sort goes to the next way to sort.
+func (t *table[T]) sort() {
+	t.order = (t.order + 1) % len(t.orders)
+	t.set(t.rows)
+	if !t.moved { // nothing was chosen yet: the first is what to look at
+		t.choose(0)
+	}
+}
+
+// hidden says how many rows the filter hides; empty: none.
+func (t *table[T]) hidden() string {
+	if n := len(t.rows) - len(t.shown); n > 0 {
+		return grouped(int64(n)) + " hidden"
+	}
+	return ""
+}
+
+func (t *table[T]) by(n int)  { t.to(t.at + n) }
+func (t *table[T]) to(i int)  { t.moved = true; t.choose(i) }
 func (t *table[T]) size() int { return len(t.shown) }
 func (t *table[T]) page() int { return max(t.height, 1) }
 
@@ -129,6 +159,42 @@ func (t *table[T]) clear() bool {
 	t.filter = ""
 	t.refilter()
 	return true
+}
+
+// tools are the keys that a list has besides those that move.
+func (t *table[T]) tools(d *desk, off string) []action {
+	out := []action{{keys: []string{"/"}, label: "filter", help: "filter by text, !text leaves out", off: off, do: func() tea.Cmd { return t.search(d) }}}
+	if len(t.orders) > 1 {
+		names := make([]string, 0, len(t.orders))
+		for _, o := range t.orders {
+			names = append(names, o.name)
+		}
+		out = append(out, action{keys: []string{"s"}, label: "sort", help: "sort: " + strings.Join(names, ", "), off: off, do: func() tea.Cmd { t.sort(); return nil }})
+	}
+	if t.filter != "" {
+		out = append(out, action{keys: []string{"esc"}, label: "show all", help: "take the filter away", do: func() tea.Cmd { t.clear(); return nil }})
+	}
+	return out
+}
+
+// status says how many rows are seen, and in which order.
+func (t *table[T]) status() string { return t.count() + t.way() }
+
+// way says how many rows are hidden, and in which order the others are.
+func (t *table[T]) way() string {
+	out := ""
+	if h := t.hidden(); h != "" {
+		out += " · " + h
+	}
+	if len(t.orders) > 1 {
+		out += " · " + t.orders[t.order].name
+	}
+	return out
+}
+
+// nothing says why no row is seen, and what to do about it.
+func (t *table[T]) nothing(p *page) {
+	p.add(gap(1), txt(plain, "Nothing matches "), txt(strong, t.filter).cut(max(p.w-36, 8)), txt(plain, ". esc shows all."))
 }
 
 // layout chooses the columns that fit into w cells and their widths; -1 is a
@@ -203,6 +269,22 @@ func (t *table[T]) draw(p *page, h int) {
 	}
 }
 
+// without leaves a column out at every width.
+func (c column) without() column {
+	c.width, c.flex, c.drop = 1<<16, 0, 1<<16
+	return c
+}
+
+// numberWidth is the width of a column of numbers: no figure is ever cut off.
+func numberWidth(least int, values ...*int64) int {
+	for _, v := range values {
+		if v != nil {
+			least = max(least, len(grouped(*v)))
+		}
+	}
+	return least
+}
+
 func cell(s span, c column, w int) span {
 	if c.mid {
 		s = s.cutMiddle(w)
@@ -251,10 +333,17 @@ type mover interface {
 	page() int
 }
 
+// lister is a table, whatever its rows are.
+type lister interface {
+	mover
+	tools(d *desk, off string) []action
+	way() string
+}
+
 // moves are the movement keys, the same everywhere: j is down, k is up.
 func moves(m mover) []action {
 	step := func(keys, help string, f func()) action {
-		return action{keys: words(keys), help: help, do: func() tea.Cmd { f(); return nil }}
+		return action{keys: words(keys), help: help, do: func() tea.Cmd { f(); return nil }, move: true}
 	}
 	return []action{
 		step("j down", "down", func() { m.by(1) }),
@@ -266,6 +355,15 @@ func moves(m mover) []action {
 		step("ctrl+d", "half a page down", func() { m.by(max(m.page()/2, 1)) }),
 		step("ctrl+u", "half a page up", func() { m.by(-max(m.page()/2, 1)) }),
 	}
+}
+
+// movesBesides are the movement keys of a list that has another use for one key.
+func movesBesides(m mover, key string) []action {
+	out := moves(m)
+	for i := range out {
+		out[i].keys = slices.DeleteFunc(out[i].keys, func(k string) bool { return k == key })
+	}
+	return out
 }
 
 // sorted returns rows in the order of cmp, without changing the argument.

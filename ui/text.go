@@ -30,6 +30,10 @@ func txt(t tone, s string) span {
 	return span{text: s, width: width(s), tone: t}
 }
 
+// lower writes text from outside in lower case, once it is safe: bytes that are no
+// UTF-8 would else turn into other characters.
+func lower(s string) string { return strings.ToLower(txt(plain, s).text) }
+
 func txtf(t tone, format string, args ...any) span { return txt(t, fmt.Sprintf(format, args...)) }
 
 // steady reports whether s is printable ASCII and what we draw with, which is

@@ -1,13 +1,7 @@
 package ui
 
 import (
-	"maps"
-	"slices"
-	"strings"
-
 	tea "charm.land/bubbletea/v2"
-
-	"resurge/discovery"
 )
 
 // reading is a text to read: it is laid out anew for every width.
@@ -120,58 +114,4 @@ func (f *facts) grid(cols []column, n int, cells func(i int) []string) {
 	for i := range n {
 		row(plain, cells(i))
 	}
-}
-
-// topicText is everything about one topic.
-func topicText(t discovery.Topic) reading {
-	return reading{
-		name: "topic", title: t.Name, what: "the topic's name",
-		copy:  func() string { return t.Name },
-		lines: func(_ *theme, w int) []line { return topicLines(t, w) },
-	}
-}
-
-func topicLines(t discovery.Topic, w int) []line {
-	f := &facts{w: w, name: 13}
-	f.add("topic", t.Name)
-	f.add("topic ID", t.ID.String())
-	owned := "not proven to be this application's own"
-	if t.Owned {
-		owned = "proven to be this application's own"
-	}
-	f.add("role", roleName(t.Role)+", "+owned)
-	for _, e := range t.Evidence {
-		f.add("evidence", e)
-	}
-	f.add("store", strings.TrimSpace(t.Store+" "+t.StoreKind))
-	f.add("also read by", strings.Join(t.ReadBy, ", "))
-	if t.Fault != nil {
-		f.toned("not known", danger, brief(t.Fault))
-	}
-	if t.ReplicationFactor > 0 {
-		f.add("replicas", grouped(int64(t.ReplicationFactor)))
-	}
-	for _, k := range slices.Sorted(maps.Keys(t.Configs)) {
-		if c := t.Configs[k]; c.Dynamic {
-			f.add("set config", k+"="+c.Value)
-		}
-	}
-	f.blank()
-	f.grid([]column{
-		{title: "PART", width: 4, right: true},
-		{title: "LEADER", width: 6, right: true, drop: 4},
-		{title: "START", width: 13, right: true, drop: 1},
-		{title: "COMMITTED", width: 13, right: true},
-		{title: "END", width: 13, right: true, drop: 2},
-		{title: "LAG", width: 11, right: true, drop: 3},
-	}, len(t.Partitions), func(i int) []string {
-		p := t.Partitions[i]
-		leader := grouped(int64(p.Leader))
-		committed, lag := positionTexts(p)
-		if p.Leader < 0 {
-			leader = "none"
-		}
-		return []string{grouped(int64(p.Partition)), leader, number(p.Start), committed, number(p.End), lag}
-	})
-	return f.lines
 }

@@ -103,6 +103,9 @@ const (
 	markUnknown = "?"
 )
 
+// markMoved stands beside what moved since the look before.
+const markMoved = "*"
+
 // mark gives a mark as a piece of text, two cells wide in ASCII ("ok").
 func (th *theme) mark(m string) span {
 	t := map[string]tone{markGood: good, markLook: warn, markBad: danger, markNothing: muted, markWorking: accent, markUnknown: warn}[m]

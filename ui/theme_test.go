@@ -109,7 +109,7 @@ func TestKeyTable(t *testing.T) {
 			t.Errorf("%+v", r)
 		}
 	}
-	if len(screens) != 12 {
+	if len(screens) != 14 {
 		t.Errorf("%d screens: %v", len(screens), screens)
 	}
 	d := newDesk(Session{})

@@ -27,7 +27,7 @@ func Topics(w io.Writer, inv discovery.Inventory, keeping []discovery.Keeping) e
 	}
 	if len(keeping) > 0 {
 		p.f("\nwhat a backup has to hold:\n")
-		rows = [][]string{{"TOPIC", "HOLDS", "BACK UP", "WHY", "IN THE ARCHIVE"}}
+		rows = append(make([][]string, 0, 1+len(keeping)), []string{"TOPIC", "HOLDS", "BACK UP", "WHY", "IN THE ARCHIVE"})
 		for _, k := range keeping {
 			rows = append(rows, []string{k.Topic, k.Holds, string(k.Backup), k.Why, k.Archived})
 		}
