@@ -42,6 +42,7 @@ func (c *cli) console(ctx context.Context, app, runID string, r *rehearsal) erro
 		ResumeCommand: func(id string) string { return "resurge resume " + id },
 		UndoCommand:   func(id string) string { return "resurge undo " + id },
 		Copy:          d.keepCopy,
+		Follow:        c.follow,
 	})
 	program := tea.NewProgram(model, tea.WithContext(ctx), tea.WithoutSignalHandler(), tea.WithInput(c.stdin), tea.WithOutput(c.stdout))
 	_, err = program.Run()
