@@ -39,6 +39,7 @@ func (d Discoverer) Discover(ctx context.Context, app string, hints Hints, times
 		return inv, unknown(app, s.list, len(s.topics) > 0)
 	}
 	inv.Signs = s.signs(inv.Topics)
+	inv.Unseen = append(inv.Unseen, traceless(inv)...)
 	inv.Tasks = tasksOf(inv.Group, s.topics)
 	if err := d.positions(ctx, &inv, s); err != nil {
 		return inv, err
@@ -269,6 +270,28 @@ func (s *sighting) signs(topics []Topic) []string {
 	}
 	return out
 }
+
+// traceless is what an application leaves no trace of, unless somebody told:
+// global tables are in no group, and of outputs only those show that it wrote
+// lately.
+func traceless(inv Inventory) []*streams.Fault {
+	if len(inv.Signs) == 0 {
+		return nil
+	}
+	const hint = "import the topology with --topology, or name them in the configuration"
+	var out []*streams.Fault
+	if inv.Hints.Topology == nil && len(inv.Hints.Globals) == 0 {
+		out = append(out, &streams.Fault{Kind: streams.FaultUnsupported, What: "global tables", Message: "nothing on a cluster tells of them", Hint: hint})
+	}
+	bounded := slices.ContainsFunc(inv.Unseen, func(f *streams.Fault) bool { return f.What == outputsUnseen })
+	if open := inv.Hints.Topology == nil || inv.Hints.Topology.ChoosesSinks(); open && len(inv.Hints.Outputs) == 0 && !bounded {
+		out = append(out, &streams.Fault{Kind: streams.FaultUnsupported, What: outputsUnseen, Message: "only those show that it wrote lately", Hint: hint})
+	}
+	return out
+}
+
+// outputsUnseen names that not all outputs are known.
+const outputsUnseen = "outputs"
 
 // streamsAssignor is the assignor of classic Kafka Streams (StreamsPartitionAssignor).
 const streamsAssignor = "stream"

@@ -106,7 +106,8 @@ func storeFindings(inv Inventory) []Finding {
 		}
 		held += n
 	}
-	doubtful := slices.ContainsFunc(inv.Topics, func(t Topic) bool { return t.Ambiguous && t.Internal == streams.KindChangelog })
+	// A topic in doubt may be a changelog, or tell of a prefix under which they are.
+	doubtful := slices.ContainsFunc(inv.Topics, func(t Topic) bool { return t.Ambiguous })
 	switch {
 	case len(inv.Signs) == 0 || progress == 0 || doubtful:
 		return nil

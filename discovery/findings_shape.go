@@ -67,16 +67,19 @@ func tasksBySource(inv Inventory) (tasks map[string]int, most int) {
 	return tasks, most
 }
 
-// readIn are the subtopologies that read the topic.
+// readIn are the subtopologies whose tasks read the topic, where a topology tells.
 func readIn(inv Inventory, t Topic) []string {
-	if len(inv.Group.Topology) == 0 {
-		return t.Subtopologies // an imported text: its sinks have subtopologies as well
-	}
 	var out []string
 	for _, st := range inv.Group.Topology {
 		if slices.Contains(st.SourceTopics, t.Name) || slices.Contains(st.RepartitionSources, t.Name) {
 			out = append(out, st.ID)
 		}
+	}
+	if len(inv.Group.Topology) > 0 || inv.Hints.Topology == nil {
+		return out
+	}
+	for _, id := range inv.Hints.Topology.ReadBy(inv.Application, t.Name) {
+		out = append(out, strconv.Itoa(int(id)))
 	}
 	return out
 }
@@ -154,7 +157,7 @@ func wantedFindings(inv Inventory) []Finding {
 	for _, st := range inv.Group.Topology {
 		for _, topic := range slices.Sorted(maps.Keys(st.Wanted)) {
 			t, ok := inv.Topic(topic)
-			if !ok || t.Fault != nil || len(t.Configs) == 0 {
+			if !ok || !t.Owned || t.Fault != nil || len(t.Configs) == 0 { // a table's source topic is not made by Kafka Streams
 				continue
 			}
 			var unlike []string

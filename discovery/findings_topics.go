@@ -64,23 +64,27 @@ func missingAdvice(r streams.Role) string {
 // storesWithoutChangelog are stores that the operator or an imported topology
 // names. A table that reads its source topic again has none of its own.
 func storesWithoutChangelog(inv Inventory) []Finding {
+	prefix, known := prefixOf(inv)
+	if !known {
+		return nil // under which names they would be is not known
+	}
 	sources := map[string]string{}
 	if inv.Hints.Topology != nil {
 		sources = inv.Hints.Topology.TableSources()
 	}
-	known := map[string]bool{}
+	there := map[string]bool{}
 	for _, t := range inv.Topics {
 		if t.Fault == nil && t.Store != "" {
-			known[t.Store] = true
+			there[t.Store] = true
 		}
-		if name, ok := streams.ParseInternal(inv.Application, t.Name); ok && t.Fault == nil {
-			known[name.Name] = true
+		if name, ok := streams.ParseInternal(prefix, t.Name); ok && t.Fault == nil {
+			there[name.Name] = true
 		}
 	}
 	var missing []string
 	for _, store := range inv.Hints.Stores {
 		source, hasSource := inv.Topic(sources[store])
-		if !known[store] && !elsewhere(inv, store) && (!hasSource || !source.TableSource) {
+		if !there[store] && (!hasSource || !source.TableSource) {
 			missing = append(missing, store)
 		}
 	}
@@ -90,7 +94,7 @@ func storesWithoutChangelog(inv Inventory) []Finding {
 	out := make([]Finding, 0, len(missing))
 	for _, store := range missing {
 		f := Finding{
-			Level: LevelLook, Name: "changelog missing", Detail: streams.Quote(streams.ChangelogTopic(inv.Application, store)) + " does not exist, its store is in the topology",
+			Level: LevelLook, Name: "changelog missing", Detail: streams.Quote(streams.ChangelogTopic(prefix, store)) + " does not exist, its store is in the topology",
 			Advice: "a rebuild makes it anew; a store without logging, or a table that reuses its source topic, has none",
 		}
 		if old := renumbered(inv, store); old != "" {
@@ -103,11 +107,21 @@ func storesWithoutChangelog(inv Inventory) []Finding {
 	return out
 }
 
-// elsewhere reports whether a changelog under another prefix may be the store's.
-func elsewhere(inv Inventory, store string) bool {
-	return slices.ContainsFunc(inv.Topics, func(t Topic) bool {
-		return t.Fault == nil && strings.HasSuffix(t.Name, streams.ChangelogTopic("", store))
-	})
+// prefixOf is what the names of the internal topics begin with; ok is false while
+// one that is in doubt tells of another prefix.
+func prefixOf(inv Inventory) (prefix string, ok bool) {
+	for _, t := range inv.Topics {
+		if strings.HasPrefix(t.Name, inv.Application+"-") {
+			continue
+		}
+		if p, isStore := strings.CutSuffix(t.Name, streams.ChangelogTopic("", t.Store)); t.Owned && t.Store != "" && isStore {
+			return p, true
+		}
+		if t.Ambiguous && streams.LooksInternal(t.Name) {
+			return "", false
+		}
+	}
+	return inv.Application, true
 }
 
 // renumbered is a changelog that is left over whose generated name differs from

@@ -1,7 +1,6 @@
 package discovery
 
 import (
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -139,25 +138,41 @@ func (s *sighting) tableSource(t *Topic) {
 	}
 }
 
-// changelogElsewhere is the changelog of a store: under the application's own
-// prefix, or else under one that is no other known application's (an overridden
-// prefix); empty for none.
+// changelogElsewhere is the changelog of a store that the imported topology names:
+// under the application's own prefix, or else under one that the repartition
+// topics have that the group reads (an overridden prefix); empty for none.
 func (s *sighting) changelogElsewhere(store string) string {
-	own := streams.ChangelogTopic(s.app, store)
-	if _, ok := s.topics[own]; ok {
-		return own
-	}
-	suffix := streams.ChangelogTopic("", store)
-	for _, name := range slices.Sorted(maps.Keys(s.topics)) {
-		prefix, ok := strings.CutSuffix(name, suffix)
-		if !ok || prefix == "" {
-			continue
-		}
-		if known := slices.ContainsFunc(s.list.Groups, func(g streams.GroupListing) bool { return g.ID == prefix }); !known {
+	for _, prefix := range append([]string{s.app}, s.otherPrefixes()...) {
+		if name := streams.ChangelogTopic(prefix, store); s.exists(name) {
 			return name
 		}
 	}
 	return ""
+}
+
+func (s *sighting) exists(topic string) bool {
+	_, ok := s.topics[topic]
+	return ok
+}
+
+// otherPrefixes are what the repartition topics of the imported topology begin
+// with where the group reads them and they are not named after it.
+func (s *sighting) otherPrefixes() []string {
+	var out []string
+	for _, source := range s.hints.Topology.SourceTopics(s.app) {
+		internal, ok := streams.ParseInternal(s.app, source)
+		if !ok || internal.Kind == streams.KindChangelog {
+			continue
+		}
+		suffix := strings.TrimPrefix(source, s.app)
+		for name := range s.read() {
+			if prefix, ok := strings.CutSuffix(name, suffix); ok && prefix != s.app && prefix != "" && !slices.Contains(out, prefix) {
+				out = append(out, prefix)
+			}
+		}
+	}
+	slices.Sort(out)
+	return out
 }
 
 // subtopologies are the parts of the topology that name the topic.

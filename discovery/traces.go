@@ -35,7 +35,7 @@ func (d Discoverer) producers(ctx context.Context, inv *Inventory, s *sighting, 
 			parts = append(parts, others...)
 		} else {
 			inv.Unseen = append(inv.Unseen, &streams.Fault{
-				Kind: streams.FaultOther, What: "outputs", Message: fmt.Sprintf("not looked for: the cluster has %d other partitions", len(others)),
+				Kind: streams.FaultOther, What: outputsUnseen, Message: fmt.Sprintf("not looked for: the cluster has %d other partitions", len(others)),
 				Hint: "name them in the configuration, import the topology with --topology, or give --search-outputs",
 			})
 		}
@@ -63,7 +63,7 @@ func (s *sighting) mayWrite() bool {
 		return true
 	}
 	for tp := range s.commits {
-		if n, ok := streams.ParseInternal(s.app, tp.Topic); ok && n.Kind != streams.KindChangelog {
+		if n, ok := streams.ParseInternal(s.prefix(tp.Topic), tp.Topic); ok && n.Kind != streams.KindChangelog {
 			return true
 		}
 	}

@@ -16,22 +16,28 @@ type shape struct {
 	tables map[string]string // the source topic of each table: its store
 	routed []string          // outputs that code chooses record by record
 	kinds  map[string]string // the store kind of each changelog that may be there
+	// stores without changelogs
+	unlogged, globals []string
 }
 
 // newCatalogue makes the topics of an application that runs Catalogue.java, which explains them.
 func newCatalogue(t *testing.T, b *broker, opts appOptions) (*app, shape) {
 	t.Helper()
 	topic := func(what string) string { return what + "." + opts.id }
-	create := func(partitions int32, whats ...string) {
+	create := func(partitions int32, policy string, whats ...string) {
 		for i, what := range whats {
 			whats[i] = topic(what)
 		}
-		b.createTopics(t, partitions, nil, whats...)
+		b.createTopics(t, partitions, map[string]*string{"cleanup.policy": &policy}, whats...)
 		opts.more = append(opts.more, whats...)
 	}
-	create(2, "events", "clicks", "items", "profiles", "badges", "prices", "notes", "audit.login", "audit.logout",
+	create(2, "delete", "events", "clicks", "notes", "audit.login", "audit.logout",
 		"finals", "hourly", "noted", "routed-p0", "routed-p1", "routed-p2")
-	create(1, "regions", "zones")
+	create(2, "compact", "items", "profiles", "badges", "prices")
+	create(1, "compact", "regions", "zones")
+	// Left behind by another application with the same stores, whose group is gone.
+	left := neighbour + "." + opts.id
+	b.createTopics(t, 1, nil, left+"-prices-versioned-changelog", left+"-by-prefix-repartition")
 	opts.flags = maps.Clone(opts.flags)
 	opts.flags["topology"], opts.flags["catalogue"] = "catalogue", opts.id
 	s := shape{
@@ -43,6 +49,8 @@ func newCatalogue(t *testing.T, b *broker, opts appOptions) (*app, shape) {
 		},
 		routed: []string{topic("routed-p0"), topic("routed-p1"), topic("routed-p2")},
 		kinds:  maps.Clone(catalogueKinds),
+
+		unlogged: []string{"scratch"}, globals: []string{topic("regions") + "-STATE-STORE-0000000117", "zones-store"},
 	}
 	for _, store := range s.tables {
 		if _, ok := s.kinds[store]; !ok {

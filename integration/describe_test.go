@@ -4,7 +4,6 @@ package integration
 
 import (
 	"fmt"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -15,12 +14,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/twmb/franz-go/pkg/kmsg"
+	"golang.org/x/sync/errgroup"
 )
 
 // describeCase is one configuration. With standbys there are two instances, with memory the stores are not RocksDB's.
 type describeCase struct {
 	name, topology, protocol, guarantee string
-	standbys                            int
+	standbys, threads                   int
 	optimize, prefix, memory            bool
 }
 
@@ -35,49 +35,65 @@ func TestDescribe(t *testing.T) {
 		{name: "grouponce", topology: "catalogue", protocol: streamsGroup, guarantee: exactlyOnce},
 		{name: "prefix", topology: "catalogue", protocol: classic, guarantee: exactlyOnce, standbys: 1, prefix: true, memory: true},
 		{name: "groupprefix", topology: "catalogue", protocol: streamsGroup, guarantee: atLeastOnce, optimize: true, prefix: true, memory: true},
-		{name: "orders", topology: "orders", protocol: classic, guarantee: atLeastOnce, standbys: 1, optimize: true},
+		{name: "orders", topology: "orders", protocol: classic, guarantee: atLeastOnce, standbys: 1, threads: 2, optimize: true},
 		{name: "grouporders", topology: "orders", protocol: streamsGroup, guarantee: exactlyOnce, standbys: 1, memory: true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			d := c.start(t)
-			con := newConsole(t, d.app.b.addr, "")
-			t.Run("Text", func(t *testing.T) { d.requireSavedText(t) })
-			t.Run("FromTheCluster", func(t *testing.T) {
-				d.compare(t, con.describe(t, d.app.opts.id), false)
-			})
-			t.Run("WithTopology", func(t *testing.T) {
-				file := filepath.Join(t.TempDir(), "topology.txt")
-				if err := os.WriteFile(file, []byte(d.text.whole), 0o600); err != nil {
-					t.Fatal(err)
-				}
-				d.compare(t, con.describe(t, d.app.opts.id, "--topology", file), true)
-			})
+			if file, ok := savedTexts[c.name]; ok {
+				t.Run("Text", func(t *testing.T) { d.requireSavedText(t, filepath.Join("testdata", file)) })
+			}
+			t.Run("Truth", func(t *testing.T) { d.requireWhole(t) })
+			d.describe(t, look{name: "FromTheCluster"})
+			d.describe(t, look{name: "WithTopology", withText: true})
+			d.stop(t)
+			d.describe(t, look{name: "StoppedFromTheCluster", stopped: true})
+			d.describe(t, look{name: "StoppedWithTopology", stopped: true, withText: true})
 		})
 	}
+}
+
+func (d *described) describe(t *testing.T, as look) {
+	t.Helper()
+	t.Run(as.name, func(t *testing.T) {
+		var more []string
+		if as.withText {
+			file := filepath.Join(t.TempDir(), "topology.txt")
+			if err := os.WriteFile(file, []byte(d.text.whole), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			more = []string{"--topology", file}
+		}
+		d.compare(t, newConsole(t, d.app.b.addr, "").describe(t, d.app.opts.id, more...), as)
+	})
 }
 
 // described is an application that has read everything and is quiet, and all that is true of it.
 type described struct {
 	describeCase
-	app      *app
-	shape    shape
-	text     text
-	newest   map[string]time.Time // input time by topic
-	internal map[string]string    // internal topics, by their name without the prefix: whole name
-	inputs   []string
-	assigned assignment
-	now      snapshot
+	app         *app
+	instances   []*app
+	shape       shape
+	text        text
+	newest      map[string]time.Time // input time by topic
+	internal    map[string]string    // internal topics, by their name without the prefix: whole name
+	inputs      []string
+	seenOutputs map[string]bool // see findOutputs
+	stores      map[string]bool // of all instances, by their own word
+	processes   []string        // process IDs
+	assigned    assignment
+	now         snapshot
 }
 
-func (c describeCase) start(t *testing.T) described {
+func (c describeCase) start(t *testing.T) *described {
 	t.Helper()
-	d := described{describeCase: c}
+	d := &described{describeCase: c}
 	opts := appOptions{
 		id: "describe" + c.name, protocol: c.protocol, guarantee: c.guarantee,
 		flags: map[string]string{
-			"standbys": strconv.Itoa(c.standbys), "optimize": strconv.FormatBool(c.optimize),
-			"in-memory": strconv.FormatBool(c.memory), "commit-interval-ms": "200",
+			"standbys": strconv.Itoa(c.standbys), "threads": strconv.Itoa(max(c.threads, 1)), "optimize": strconv.FormatBool(c.optimize),
+			"in-memory": strconv.FormatBool(c.memory), "commit-interval-ms": "200", "leave-on-close": "true",
 		},
 	}
 	if c.prefix {
@@ -94,22 +110,36 @@ func (c describeCase) start(t *testing.T) described {
 		_, _, last := o.record(299)
 		d.newest = map[string]time.Time{d.app.opts.orders: last, d.app.opts.customers: o.base}
 	}
-	instances := []*app{d.app}
+	d.instances = []*app{d.app}
 	if c.standbys > 0 {
-		instances = append(instances, newInstance(t, b, d.app.opts))
+		d.instances = append(d.instances, newInstance(t, b, d.app.opts))
 		if c.protocol == streamsGroup { // with this protocol the group knows
 			b.setGroupConfig(t, d.app.opts.id, "streams.num.standby.replicas", strconv.Itoa(c.standbys))
 		}
 	}
-	for _, a := range instances {
+	for _, a := range d.instances {
 		a.start()
 	}
-	for _, a := range instances {
+	for _, a := range d.instances {
 		a.waitRunning()
 	}
 	d.text = d.app.topologyText(t)
-	d.settle(t, instances)
+	d.settle(t)
 	return d
+}
+
+// stop ends all instances at once. They leave the group, which keeps no word of theirs.
+func (d *described) stop(t *testing.T) {
+	t.Helper()
+	var work errgroup.Group
+	for _, a := range d.instances {
+		work.Go(a.halt)
+	}
+	if err := work.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	d.app.b.waitEmpty(t, d.app.opts.id)
+	d.assigned, d.now = assignment{}, d.app.quietSnapshot(t)
 }
 
 // newOrdersApp is newApp with what is known of Orders.java.
@@ -121,6 +151,7 @@ func newOrdersApp(t *testing.T, b *broker, opts appOptions) (*app, shape) {
 		kinds: map[string]string{
 			"counts": "key-value", "per-minute": "window", "sessions": "session", "prefix-counts": "key-value", "customers-store": "key-value",
 		},
+		globals: []string{"regions-store"},
 	}
 }
 
@@ -133,12 +164,12 @@ func (d *described) prefixed() string {
 }
 
 // settle waits until every task has its place, everything is read and nothing moves.
-func (d *described) settle(t *testing.T, instances []*app) {
+func (d *described) settle(t *testing.T) {
 	t.Helper()
 	since := time.Now()
 	d.app.eventually(60*time.Second, "has its tasks in place", func() (bool, string) {
 		d.findTopics(t)
-		now, err := assignmentOf(instances)
+		now, err := assignmentOf(d.instances)
 		if err != nil {
 			return false, err.Error()
 		}
@@ -159,6 +190,11 @@ func (d *described) settle(t *testing.T, instances []*app) {
 			t.Errorf("%s is empty: the test says nothing about it", name)
 		}
 	}
+	for _, member := range d.assigned.Members {
+		d.processes = append(d.processes, member.ProcessID)
+	}
+	d.findOutputs(t)
+	d.findStores(t)
 }
 
 func sum(offsets map[int32]int64) int64 {
@@ -214,31 +250,6 @@ func (d *described) partitions(t *testing.T) []string {
 	return all
 }
 
-// unproven says that the internal topics carry a name that nothing ties to the application: a classic group names no
-// changelogs, and the prefix is not its own. Such topics may be called lookalikes, as long as that is called a doubt.
-func (d *described) unproven() bool { return d.prefix && d.protocol == classic }
-
-// tableSources are the tables' topics that serve as changelogs: their stores have none.
-func (d *described) tableSources() []string {
-	var found []string
-	for topic, store := range d.shape.tables {
-		if _, ok := d.internal[store+"-changelog"]; !ok {
-			found = append(found, topic)
-		}
-	}
-	return sorted(found)
-}
-
-// outputs are the topics outside that the application writes: those that the text names, and those that it cannot.
-func (d *described) outputs() (named, routed []string) {
-	for _, sink := range d.text.sinks {
-		if _, ok := d.internal[sink]; !ok {
-			named = append(named, sink)
-		}
-	}
-	return sorted(named), d.shape.routed
-}
-
 // setGroupConfig sets a broker's configuration of one group.
 func (b *broker) setGroupConfig(t *testing.T, group, name, value string) {
 	t.Helper()
@@ -258,21 +269,4 @@ func (b *broker) setGroupConfig(t *testing.T, group, name, value string) {
 			t.Fatalf("set %s of group %s: error %d %v", name, group, r.ErrorCode, r.ErrorMessage)
 		}
 	}
-}
-
-// changelogKinds are the stores that have a changelog on the broker, with their kinds.
-func (d *described) changelogKinds(t *testing.T) map[string]string {
-	t.Helper()
-	kinds := map[string]string{}
-	for store, kind := range d.shape.kinds {
-		if _, ok := d.internal[store+"-changelog"]; ok {
-			kinds[store] = kind
-		}
-	}
-	for short := range maps.Keys(d.internal) {
-		if store, ok := strings.CutSuffix(short, "-changelog"); ok && kinds[store] == "" {
-			t.Errorf("no kind is known of store %s: has the Java source changed?", store)
-		}
-	}
-	return kinds
 }

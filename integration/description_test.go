@@ -17,8 +17,25 @@ type description struct {
 		State    string              `json:"state"`
 		Members  []memberDescription `json:"members"`
 	} `json:"group"`
-	Topics []topicDescription `json:"topics"`
-	Tasks  []taskDescription  `json:"tasks"`
+	Kind         string             `json:"kind"`
+	Signs        []string           `json:"signs"`
+	Topics       []topicDescription `json:"topics"`
+	Tasks        []taskDescription  `json:"tasks"`
+	LongerIDs    []string           `json:"longer_ids"`
+	Transactions []any              `json:"transactions"`
+	CommitsFault any                `json:"commits_fault"`
+	Gaps         []any              `json:"gaps"`
+	Unseen       []struct {
+		What    string `json:"what"`
+		Message string `json:"message"`
+	} `json:"unseen"`
+	Findings []findingDescription `json:"findings"`
+}
+
+type findingDescription struct {
+	Level  string `json:"level"`
+	Name   string `json:"name"`
+	Detail string `json:"detail"`
 }
 
 type memberDescription struct {
@@ -42,6 +59,9 @@ type topicDescription struct {
 	InternalKind  string                 `json:"internal_kind"`
 	TableSource   bool                   `json:"table_source"`
 	Subtopologies []string               `json:"subtopologies"`
+	Writers       []string               `json:"writers"` // transactional IDs
+	ReadBy        []string               `json:"read_by"` // other groups
+	Fault         any                    `json:"fault"`
 	Partitions    []partitionDescription `json:"partitions"`
 }
 
@@ -51,8 +71,9 @@ type partitionDescription struct {
 	End       *int64 `json:"end"`
 	Stable    *int64 `json:"stable"`
 	Committed *struct {
-		Offset   int64  `json:"offset"`
-		Metadata string `json:"metadata"`
+		Offset      int64  `json:"offset"`
+		LeaderEpoch int32  `json:"leader_epoch"`
+		Metadata    string `json:"metadata"`
 	} `json:"committed"`
 	Lag     *int64 `json:"lag"`
 	Streams struct {

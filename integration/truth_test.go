@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/twmb/franz-go/pkg/kadm"
 )
 
 // text is what the application's own Topology#describe() says, read here without the help of the code under test.
@@ -28,6 +29,8 @@ type text struct {
 	stateful []string // subtopologies with stores
 	// parts are the subtopologies that name a topic as source, sink or changelog, the changelog by its store's name.
 	parts map[string][]string
+	// stores are those of tasks.
+	stores []string
 }
 
 type pattern struct {
@@ -63,6 +66,9 @@ func (a *app) topologyText(t *testing.T) text {
 		if m := storesLine.FindStringSubmatch(line); m != nil && !global {
 			for store := range strings.SplitSeq(m[1], ", ") {
 				found.in(part, store+"-changelog")
+				if !slices.Contains(found.stores, store) {
+					found.stores = append(found.stores, store)
+				}
 			}
 			if !slices.Contains(found.stateful, part) {
 				found.stateful = append(found.stateful, part)
@@ -101,17 +107,12 @@ var savedTexts = map[string]string{"plain": "catalogue.txt", "once": "catalogue-
 var lambdaAddress = regexp.MustCompile(`Lambda\$\d+/0x[0-9a-f]+@[0-9a-f]+`)
 
 // requireSavedText compares the text with the one in testdata, in which the application is called shop.
-func (d *described) requireSavedText(t *testing.T) {
+func (d *described) requireSavedText(t *testing.T, file string) {
 	t.Helper()
-	name, ok := savedTexts[d.name]
-	if !ok {
-		return
-	}
 	got := strings.ReplaceAll(d.text.whole, d.app.opts.id, "shop")
 	got = lambdaAddress.ReplaceAllString(got, `Lambda$$33/0x00007f8ef4026890@4eb7f003`)
-	file := filepath.Join("testdata", name)
 	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
 		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
@@ -257,4 +258,88 @@ func (got assignment) complete(partitions, stateful []string, standbys int) stri
 		return fmt.Sprintf("tasks read %v, want %v", read, partitions)
 	}
 	return ""
+}
+
+// findStores asks the application for the stores of all its instances.
+func (d *described) findStores(t *testing.T) {
+	t.Helper()
+	m, err := d.app.metadata()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.stores = map[string]bool{}
+	for _, client := range m.Clients {
+		for _, store := range slices.Concat(client.Stores, client.StandbyStores) {
+			d.stores[store] = true
+		}
+	}
+}
+
+// requireWhole compares what the application says of its stores with the changelogs that are there and with what is known
+// of the Java source: else a description could miss what the truth misses.
+func (d *described) requireWhole(t *testing.T) {
+	t.Helper()
+	known := slices.Clone(d.shape.unlogged)
+	for store := range d.changelogKinds(t) {
+		known = append(known, store)
+	}
+	for _, topic := range d.tableSources() {
+		known = append(known, d.shape.tables[topic])
+	}
+	if d.optimize != (len(d.tableSources()) > 0) {
+		t.Errorf("optimised is %t, tables without changelogs: %v", d.optimize, d.tableSources())
+	}
+	requireSame(t, "stores of the text", d.text.stores, known)
+	requireSame(t, "stores of the metadata", slices.Collect(maps.Keys(d.stores)), append(known, d.shape.globals...))
+}
+
+// findOutputs finds the outputs that producers lead to. An exactly-once application's are known by their transactional
+// IDs, so that everything that it has written is seen. Else a producer is only known by the repartition topics that it
+// writes: one thread writes all of its topics with one.
+func (d *described) findOutputs(t *testing.T) {
+	t.Helper()
+	var repartitions kadm.TopicsSet
+	for short, name := range d.internal {
+		if kind, _ := parseInternal(short); kind != "changelog" {
+			repartitions.Add(name, partitionsOf(d.now.Topics[name])...)
+		}
+	}
+	mine := d.app.b.producers(t, repartitions)
+	d.seenOutputs = map[string]bool{}
+	named, routed := d.outputs()
+	for _, name := range slices.Concat(named, routed) {
+		if d.guarantee == exactlyOnce {
+			d.seenOutputs[name] = sum(d.now.Topics[name].Ends) > 0
+			continue
+		}
+		var output kadm.TopicsSet
+		output.Add(name, partitionsOf(d.now.Topics[name])...)
+		for id := range d.app.b.producers(t, output) {
+			d.seenOutputs[name] = d.seenOutputs[name] || mine[id]
+		}
+	}
+	if !slices.Contains(slices.Collect(maps.Values(d.seenOutputs)), true) {
+		t.Errorf("no producer leads to any of %v %v: the test says nothing about outputs", named, routed)
+	}
+}
+
+func partitionsOf(topic topicSnapshot) []int32 { return slices.Collect(maps.Keys(topic.Ends)) }
+
+// producers are the IDs of those that wrote to the partitions.
+func (b *broker) producers(t *testing.T, of kadm.TopicsSet) map[int64]bool {
+	t.Helper()
+	answer, err := b.admin.DescribeProducers(t.Context(), of)
+	if err != nil {
+		t.Fatalf("describe producers: %v", err)
+	}
+	found := map[int64]bool{}
+	answer.EachPartition(func(p kadm.DescribedProducersPartition) {
+		if p.Err != nil {
+			t.Fatalf("describe producers of %s-%d: %v", p.Topic, p.Partition, p.Err)
+		}
+		for id := range p.ActiveProducers {
+			found[id] = true
+		}
+	})
+	return found
 }

@@ -114,6 +114,19 @@ func (t Topology) PartOf(app, topic string) []int32 {
 	return out
 }
 
+// ReadBy returns the numbers of the subtopologies that read the topic, as the
+// cluster names it, into their tasks.
+func (t Topology) ReadBy(app, topic string) []int32 {
+	var out []int32
+	for _, part := range t.Parts {
+		alone := Topology{Name: t.Name, Parts: []TopologyPart{part}}
+		if !part.Global && (part.matches(topic) || slices.Contains(alone.SourceTopics(app), topic)) {
+			out = append(out, part.ID)
+		}
+	}
+	return out
+}
+
 // matches reports whether a pattern of the part reads the topic. Java's patterns
 // that Go cannot read match nothing.
 func (p TopologyPart) matches(topic string) bool {
@@ -126,6 +139,14 @@ func (p TopologyPart) matches(topic string) bool {
 		}
 	}
 	return false
+}
+
+// ChoosesSinks reports whether code chooses topics record by record
+// (TopicNameExtractor): then the text does not name all that is written.
+func (t Topology) ChoosesSinks() bool {
+	return slices.ContainsFunc(t.Parts, func(p TopologyPart) bool {
+		return slices.ContainsFunc(p.Sinks, func(n SinkNode) bool { return n.Extractor != "" })
+	})
 }
 
 // Matches reports whether a pattern of the topology reads the topic.

@@ -45,7 +45,7 @@ func (p *printer) finding(f discovery.Finding) {
 // unseen prints what would have added detail.
 func (p *printer) unseen(faults []*streams.Fault) {
 	for _, f := range faults {
-		p.f("\n- not looked at: %s\n", streams.Quote(f.Error()))
+		p.f("\n- not seen: %s\n", streams.Quote(f.Error()))
 		if f.Hint != "" {
 			p.f("  %s\n", streams.Quote(f.Hint))
 		}
