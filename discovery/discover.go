@@ -284,10 +284,21 @@ func traceless(inv Inventory) []*streams.Fault {
 		out = append(out, &streams.Fault{Kind: streams.FaultUnsupported, What: "global tables", Message: "nothing on a cluster tells of them", Hint: hint})
 	}
 	bounded := slices.ContainsFunc(inv.Unseen, func(f *streams.Fault) bool { return f.What == outputsUnseen })
-	if open := inv.Hints.Topology == nil || inv.Hints.Topology.ChoosesSinks(); open && len(inv.Hints.Outputs) == 0 && !bounded {
+	if !bounded && !outputsTold(inv) {
 		out = append(out, &streams.Fault{Kind: streams.FaultUnsupported, What: outputsUnseen, Message: "only those show that it wrote lately", Hint: hint})
 	}
 	return out
+}
+
+// outputsTold reports whether somebody named all outputs: the operator, or an
+// imported topology in which code chooses none.
+func outputsTold(inv Inventory) bool {
+	top := inv.Hints.Topology
+	if top == nil {
+		return len(inv.Hints.Outputs) > 0
+	}
+	sinks := top.SinkTopics(inv.Application)
+	return !top.ChoosesSinks() || slices.ContainsFunc(inv.Hints.Outputs, func(n string) bool { return !slices.Contains(sinks, n) })
 }
 
 // outputsUnseen names that not all outputs are known.
