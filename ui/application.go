@@ -16,6 +16,10 @@ import (
 // inspectEvery is how often an open application is read again by itself.
 const inspectEvery = 30 * time.Second
 
+// inspectAtMost bounds how often a look that saw another state has everything read
+// again.
+const inspectAtMost = 10 * time.Second
+
 // inspected is everything about one application.
 type inspected struct {
 	inv discovery.Inventory
@@ -107,7 +111,7 @@ func (s *applicationScreen) handle(msg tea.Msg) tea.Cmd {
 		}
 	case answer[discovery.Inventory]:
 		if s.follow.request.is(msg.number) {
-			s.takeLook(msg.value, msg.err)
+			return s.takeLook(msg.value, msg.err)
 		}
 	case tickMsg:
 		return s.tick()
@@ -135,7 +139,7 @@ func (s *applicationScreen) tick() tea.Cmd {
 	}
 	var full tea.Cmd
 	following := s.group && s.follow.on // its looks are all that there is to read
-	if s.loaded && !following && !s.request.out && s.d.now.Sub(s.request.since) >= inspectEvery {
+	if s.loaded && !following && s.d.due(s.request, inspectEvery) {
 		full = s.refresh()
 	}
 	return tea.Batch(full, s.nextLook())
@@ -157,7 +161,8 @@ func (s *applicationScreen) resize() {
 }
 
 func (s *applicationScreen) take(v inspected, err error) {
-	s.err, s.request.since = err, s.d.now
+	s.err = err
+	s.request.done(s.d.now)
 	if err != nil {
 		return
 	}

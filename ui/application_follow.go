@@ -113,12 +113,12 @@ func (s *applicationScreen) nextLook() tea.Cmd {
 
 // takeLook takes what one look saw. A look that failed is told, and the next one
 // comes all the same.
-func (s *applicationScreen) takeLook(inv discovery.Inventory, err error) {
+func (s *applicationScreen) takeLook(inv discovery.Inventory, err error) tea.Cmd {
 	f := &s.follow
 	f.err = err
 	if err != nil {
 		f.failed = s.d.now
-		return
+		return nil
 	}
 	f.look, f.moves = inv, f.fold.Add(inv)
 	for _, n := range f.moves.Notes {
@@ -127,7 +127,7 @@ func (s *applicationScreen) takeLook(inv discovery.Inventory, err error) {
 	f.notes = f.notes[max(len(f.notes)-followNotes, 0):]
 	s.d.learn(inv.Cluster)
 	if !s.loaded {
-		return
+		return nil
 	}
 	s.show()
 	if n := len(f.moves.Notes); n > 0 && s.d.top() == screen(s) {
@@ -135,8 +135,19 @@ func (s *applicationScreen) takeLook(inv discovery.Inventory, err error) {
 		if n > 1 {
 			text += " (and " + grouped(int64(n-1)) + " more, on the overview)"
 		}
-		s.d.say(markLook, text)
+		s.d.say(markLook, txt(plain, text).cutMiddle(max(s.d.w-4, 8)).text) // what happened stands at the end
 	}
+	if s.outdated() && !s.request.out && s.d.now.Sub(s.request.since) >= inspectAtMost {
+		return s.refresh()
+	}
+	return nil
+}
+
+// outdated reports whether the findings tell of another state of the group than
+// the newest look.
+func (s *applicationScreen) outdated() bool {
+	is, was := s.data.inv.Group, s.full.inv.Group
+	return !s.group && (is.State != was.State || is.Exists != was.Exists || (is.Fault == nil) != (was.Fault == nil) || len(is.Members) != len(was.Members))
 }
 
 // merged puts what a light look saw into the full one: positions, members and

@@ -92,7 +92,7 @@ func (s *applicationScreen) offsetSearch(r partitionRow) string {
 
 func (s *applicationScreen) offsetColumns() []column {
 	offset, lag, name, most := 9, 6, 16, 34
-	if s.follow.on {
+	if s.follow.on && s.d.w < 100 {
 		most = 23
 	}
 	if s.d.w < 60 {

@@ -55,7 +55,7 @@ func (s *applicationScreen) listLine() line {
 		}
 	case tabKeep:
 		n = len(s.keep.rows)
-		what = plural(n, "topic")
+		what = "what to keep: " + plural(n, "row")
 	}
 	l, ok := s.mover().(lister)
 	if !ok || n == 0 {

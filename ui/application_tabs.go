@@ -3,14 +3,16 @@ package ui
 import (
 	"cmp"
 	"fmt"
+	"strings"
 
 	tea "charm.land/bubbletea/v2"
 
 	"resurge/discovery"
+	"resurge/streams"
 )
 
-// overviewLines are the findings, the worst first, what to do next, then the
-// topics.
+// overviewLines are the findings, the worst first, what to do next, what is well,
+// then the topics.
 func (s *applicationScreen) overviewLines() []line {
 	w, _ := s.d.body()
 	inv := s.data.inv
@@ -18,12 +20,7 @@ func (s *applicationScreen) overviewLines() []line {
 	if s.group {
 		out = s.groupFacts(w)
 	} else {
-		for _, f := range sorted(s.data.as.Findings, func(a, b discovery.Finding) int {
-			return cmp.Compare(severity(b.Level), severity(a.Level))
-		}) {
-			out = append(out, s.finding(f, w)...)
-		}
-		out = append(out, s.nextLines(w)...)
+		out = s.findingLines(w)
 	}
 	out = append(out, s.noteLines(w)...)
 	out = append(out, line{})
@@ -33,13 +30,60 @@ func (s *applicationScreen) overviewLines() []line {
 		out = append(out, listed(&s.alike, w)[1:]...)
 	}
 	for _, t := range inv.Transactions {
+		if s.found(t.TransactionalID) {
+			continue
+		}
 		out = append(out, hang(line{gap(1), s.d.th.mark(markLook), gap(1)}, plain, "transaction "+t.TransactionalID+" is open: "+t.State+", since "+hms(t.Started)+" UTC", w)...)
 	}
 	for _, g := range inv.Gaps {
+		if s.found(g.Error()) {
+			continue
+		}
 		out = append(out, hang(line{gap(1), s.d.th.mark(markUnknown), gap(1)}, plain, "not known: "+brief(g), w)...)
 	}
 	for _, g := range inv.Unseen {
 		out = append(out, hang(line{gap(1), s.d.th.mark(markNothing), gap(1)}, muted, "not looked at: "+brief(g), w)...)
+	}
+	return out
+}
+
+// found reports whether a finding tells of something already.
+func (s *applicationScreen) found(what string) bool {
+	for _, f := range s.data.as.Findings {
+		if strings.Contains(f.Detail, streams.Quote(what)) {
+			return true
+		}
+	}
+	return false
+}
+
+// findingLines are the findings: what is wrong, what to do next, then what is good
+// to know and what is well.
+func (s *applicationScreen) findingLines(w int) []line {
+	var out, rest []line
+	switch older := s.data.inv.TakenAt.After(s.full.inv.TakenAt); {
+	case older && s.outdated():
+		out = append(out, line{gap(1), s.d.th.mark(markLook), txt(warn, " findings of "+hms(s.full.inv.TakenAt)+" UTC; the group is in another state now")})
+	case older:
+		out = append(out, line{gap(1), txt(muted, "findings and roles of "+hms(s.full.inv.TakenAt)+" UTC")})
+	}
+	head := len(out)
+	for _, f := range sorted(s.data.as.Findings, func(a, b discovery.Finding) int {
+		return cmp.Compare(severity(b.Level), severity(a.Level))
+	}) {
+		l := s.advised(f.Level, f.Name, f.Detail, f.Advice, w)
+		if severity(f.Level) <= severity(discovery.LevelInfo) {
+			rest = append(rest, l...)
+		} else {
+			out = append(out, l...)
+		}
+	}
+	if len(out) > head {
+		out = append(out, line{})
+	}
+	out = append(out, s.nextLines(w)...)
+	if len(rest) > 0 {
+		out = append(append(out, line{}), rest...)
 	}
 	return out
 }
@@ -112,11 +156,7 @@ func (s *applicationScreen) nextLines(w int) []line {
 	case worst == severity(discovery.LevelUnknown):
 		text = "what is marked ? is not known: p shows which rights are missing"
 	}
-	var out []line
-	if s.data.inv.TakenAt.After(s.full.inv.TakenAt) {
-		out = append(out, line{gap(1), txt(muted, "findings and roles are of "+hms(s.full.inv.TakenAt)+" UTC; r reads all of it again")})
-	}
-	out = append(append(out, line{}), hang(line{gap(1), txt(accent, "next"), gap(2)}, plain, text, w)...)
+	out := hang(line{gap(1), txt(accent, "next"), gap(2)}, plain, text, w)
 	for _, c := range s.data.as.Clocks {
 		if left, ok := s.left(c); ok {
 			tone := levelTone(c.Level)
@@ -127,12 +167,8 @@ func (s *applicationScreen) nextLines(w int) []line {
 	return out
 }
 
-// finding puts the name in front and the detail beside it, below it where there
-// is no room.
-func (s *applicationScreen) finding(f discovery.Finding, w int) []line {
-	return s.advised(f.Level, f.Name, f.Detail, f.Advice, w)
-}
-
+// advised puts a name in front and the detail beside it, below it where there is
+// no room.
 func (s *applicationScreen) advised(l discovery.Level, title, detail, advice string, w int) []line {
 	const name = 20
 	mark := s.d.th.mark(levelMark(l))
@@ -168,7 +204,9 @@ func (s *applicationScreen) openAction(early string) []action {
 	}
 	one := func(what, off string, r func() reading) []action {
 		return []action{{keys: []string{"enter"}, label: what, help: "everything about what is selected", off: off, do: func() tea.Cmd {
-			s.d.push(newTextScreen(s.d, r()))
+			page := r()
+			page.asOf = hms(s.data.inv.TakenAt) + " UTC"
+			s.d.push(newTextScreen(s.d, page))
 			return nil
 		}}}
 	}

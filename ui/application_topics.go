@@ -63,9 +63,7 @@ func (s *applicationScreen) topicColumns() []column {
 		if n, ok := t.Records(); ok {
 			records = numberWidth(records, &n)
 		}
-		if n, ok := t.Lag(); ok && s.reads(t) {
-			lag = numberWidth(lag, &n)
-		}
+		lag = max(lag, len(s.topicLag(t)))
 	}
 	if s.d.w < 60 {
 		name = min(name, 20)
@@ -76,10 +74,10 @@ func (s *applicationScreen) topicColumns() []column {
 		{title: "TOPIC", width: name, flex: 1, mid: true},
 		{width: 1},
 		{title: "STORE", width: 12, drop: 6},
-		{title: "PARTS", width: 5, right: true, drop: 2},
-		{title: "RECORDS", width: records, right: true, drop: 1},
+		{title: "PARTS", width: 5, right: true, drop: 3},
+		{title: "RECORDS", width: records, right: true, drop: 2},
 		{title: "COMMITTED", width: 9, right: true, drop: 5},
-		{title: "LAG", width: lag, right: true, drop: 3},
+		{title: "LAG", width: lag, right: true, drop: 1},
 		{title: "READS", width: 8, right: true, drop: 4},
 		{title: "WRITTEN", width: 8, right: true, drop: 7},
 	}

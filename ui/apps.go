@@ -47,9 +47,9 @@ func severity(l discovery.Level) int {
 		return 3
 	case discovery.LevelUnknown:
 		return 2
-	case discovery.LevelOK:
-		return 1
 	case discovery.LevelInfo:
+		return 1
+	case discovery.LevelOK:
 	}
 	return 0
 }
@@ -116,7 +116,7 @@ func (s *appsScreen) cells(r discovery.SurveyRow) []span {
 		return txt(plain, text)
 	}
 	return []span{
-		s.d.th.mark(mark), txt(plain, r.Application), txt(plain, stateName(r)), txt(muted, protocolName(r.Protocol)),
+		s.d.th.mark(mark), txt(plain, r.Application), count(stateName(r)), txt(muted, protocolName(r.Protocol)),
 		count(number(r.Members)), count(number(r.Stores)), count(number(r.Lag)), txt(levelTone(r.Level), worst),
 	}
 }
@@ -186,7 +186,7 @@ func (s *appsScreen) handle(msg tea.Msg) tea.Cmd {
 			s.takeNames(msg.value, msg.err)
 		}
 	case tickMsg:
-		if s.loaded && !s.request.out && s.d.prompt == nil && s.d.help == nil && s.d.now.Sub(s.request.since) >= surveyEvery {
+		if s.loaded && s.d.due(s.request, surveyEvery) {
 			return s.refresh()
 		}
 	case tea.WindowSizeMsg:
@@ -207,7 +207,8 @@ func (s *appsScreen) takeNames(v discovery.Survey, err error) {
 }
 
 func (s *appsScreen) take(v discovery.Survey, err error) {
-	s.err, s.request.since = err, s.d.now
+	s.err = err
+	s.request.done(s.d.now)
 	if err != nil {
 		return
 	}

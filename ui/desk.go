@@ -121,6 +121,7 @@ type request struct {
 	since  time.Time
 	cancel context.CancelFunc
 	out    bool
+	took   time.Duration // until the answer came
 }
 
 // answer is what came back for a question.
@@ -151,6 +152,19 @@ func (r *request) drop() {
 		r.cancel()
 	}
 	r.out = false
+}
+
+// done notes when the answer came.
+func (r *request) done(now time.Time) { r.took, r.since = now.Sub(r.since), now }
+
+// rest is how many times longer than a question took nothing is asked by itself: a
+// cluster that answers slowly is asked less often.
+const rest = 4
+
+// due reports whether it is time to ask again by itself: not while the question is
+// out, and not while the operator types or reads the help.
+func (d *desk) due(r request, every time.Duration) bool {
+	return !r.out && d.prompt == nil && d.help == nil && d.now.Sub(r.since) >= max(every, rest*r.took)
 }
 
 // is reports whether a number answers this question, and closes it.

@@ -14,6 +14,10 @@
 // never by row number, so a refresh cannot slide another row under the cursor.
 // An answer carries the number of its question, and a stale one is dropped.
 //
+// What is asked again by itself (a list, an open application, each look of a
+// follow) waits for its last answer, so questions never pile up; until a newer
+// answer comes, the old one stays on screen with its age.
+//
 // Delivery: the run's events are asked for by one command at a time, so they
 // arrive in order; nothing is ever pushed into the program from outside. What a
 // [Session] holds is called from commands, on goroutines of Bubble Tea, and may

@@ -317,6 +317,28 @@ func TestSlowCluster(t *testing.T) {
 	x.ends()
 }
 
+// TestLooksOnARealProgram: names before numbers, a group, a followed application
+// and the rights, through the program's own loop.
+func TestLooksOnARealProgram(t *testing.T) {
+	e := newEngine(recovery.OutcomeVerified, goodProof())
+	running(e.fake, nil)
+	e.look = catchingUp
+	x := open(t, e.session(), 80, 24)
+	x.sees("order-processor", "41,204")
+	x.keys("g")
+	x.sees("applications › groups", "mirror-offsets", "41,202")
+	x.keys("esc", "enter")
+	x.sees("[overview]", "group stable")
+	x.keys("4", "f", "-", "-")
+	x.sees("every 1s", "reads ", "orders                      *")
+	x.keys("f", "p")
+	x.sees("User:ops lacks 2 of the 5 rights")
+	x.keys("4")
+	x.sees("[backup]")
+	x.keys("esc", "esc", "q")
+	x.ends()
+}
+
 // TestManyEvents: twenty thousand reports, all of it arrives, the last state is
 // seen.
 func TestManyEvents(t *testing.T) {

@@ -164,7 +164,7 @@ func (s *groupsScreen) handle(msg tea.Msg) tea.Cmd {
 			s.take(msg.value, msg.err)
 		}
 	case tickMsg:
-		if s.loaded && !s.request.out && s.d.prompt == nil && s.d.help == nil && s.d.now.Sub(s.request.since) >= surveyEvery {
+		if s.loaded && s.d.due(s.request, surveyEvery) {
 			return s.refresh()
 		}
 	case tea.WindowSizeMsg:
@@ -178,7 +178,8 @@ func (s *groupsScreen) handle(msg tea.Msg) tea.Cmd {
 }
 
 func (s *groupsScreen) take(v discovery.GroupSurvey, err error) {
-	s.err, s.request.since = err, s.d.now
+	s.err = err
+	s.request.done(s.d.now)
 	if err != nil {
 		return
 	}

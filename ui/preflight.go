@@ -149,8 +149,11 @@ func (s *preflightScreen) actions() []action {
 	}
 	missing := s.commands()
 	none := ""
-	if len(missing) == 0 {
-		none = "no command is needed, or known"
+	switch {
+	case len(s.data[s.at].Missing()) == 0:
+		none = "nothing that is needed is missing"
+	case len(missing) == 0:
+		none = "there is no command for what is missing"
 	}
 	out := []action{
 		{keys: []string{"tab"}, label: "next way", help: "the next purpose", do: func() tea.Cmd { return s.choose(s.at + 1) }},
@@ -245,12 +248,21 @@ func (s *preflightScreen) verdict(v recovery.Preflight, w int) []line {
 			dark++
 		}
 	}
+	needed, without := 0, 0
+	for _, n := range v.Needs {
+		switch {
+		case !n.Optional:
+			needed++
+		case n.Held != recovery.HeldYes:
+			without++
+		}
+	}
 	who := "this principal"
 	if v.Cluster.Principal != "" {
 		who = v.Cluster.Principal
 	}
 	words := purposes[s.at].words
-	rights := plural(len(v.Needs), "right")
+	rights := plural(needed, "right")
 	switch {
 	case w < 60 && refused+dark > 0:
 		mark, t := markUnknown, warn
@@ -269,7 +281,11 @@ func (s *preflightScreen) verdict(v recovery.Preflight, w int) []line {
 	case dark > 0:
 		return hang(line{gap(1), s.d.th.mark(markUnknown), gap(1)}, warn, fmt.Sprintf("Of the %s that %s takes, %d are not known to be held by %s.", rights, words, dark, who), w)
 	}
-	return hang(line{gap(1), s.d.th.mark(markGood), gap(1)}, plain, fmt.Sprintf("%s holds every right that %s takes (%d).", who, words, len(v.Needs)), w)
+	text := fmt.Sprintf("%s holds the %s that %s takes.", who, rights, words)
+	if without > 0 {
+		text += fmt.Sprintf(" %d that can be done without: not held, or not known.", without)
+	}
+	return hang(line{gap(1), s.d.th.mark(markGood), gap(1)}, plain, text, w)
 }
 
 func needMark(n recovery.Need) string {
@@ -295,13 +311,21 @@ func heldText(n recovery.Need) string {
 	return unknown
 }
 
+// resourceName is what the right is on, in a cell.
+func resourceName(n recovery.Need) string {
+	if n.Resource == "TRANSACTIONAL_ID" {
+		return "txn ID"
+	}
+	return lower(n.Resource)
+}
+
 func (s *preflightScreen) cells(n recovery.Need) []span {
 	why := n.Why
 	if n.Optional {
 		why = "optional: " + why
 	}
 	return []span{
-		s.d.th.mark(needMark(n)), txt(plain, heldText(n)), txt(strong, string(n.Operation)), txt(muted, lower(n.Resource)), txt(plain, n.Name), txt(plain, why),
+		s.d.th.mark(needMark(n)), txt(plain, heldText(n)), txt(strong, string(n.Operation)), txt(muted, resourceName(n)), txt(plain, n.Name), txt(plain, why),
 	}
 }
 
@@ -316,21 +340,21 @@ func (s *preflightScreen) details(p *page) {
 }
 
 func needLines(n recovery.Need, w int) []line {
-	f := &facts{w: w, name: 8}
-	f.add("right", strings.TrimSpace(string(n.Operation)+" on "+lower(n.Resource)+" "+n.Name))
+	f := &facts{w: w, name: 9}
+	f.add("right", strings.TrimSpace(string(n.Operation)+" on "+strings.ReplaceAll(lower(n.Resource), "_", " ")+" "+n.Name))
 	held := heldText(n)
-	switch {
-	case n.Optional && n.Held != recovery.HeldYes:
-		held += ", and it can be done without: something is then not shown"
-	case n.Held != recovery.HeldYes:
-		held += "; it is needed"
+	if n.Held != recovery.HeldYes && n.Held != recovery.HeldNo {
+		held = "not known"
 	}
 	if n.Fault != nil {
-		held += "; " + brief(n.Fault)
+		held += ": " + brief(n.Fault)
 	}
 	f.add("held", held)
-	f.add("why", n.Why)
 	f.add("command", n.Command)
+	if n.Optional {
+		f.add("optional", "it can be done without; something is then not shown")
+	}
+	f.add("why", n.Why)
 	return f.lines
 }
 

@@ -7,6 +7,7 @@ import (
 // reading is a text to read: it is laid out anew for every width.
 type reading struct {
 	name, title string
+	asOf        string // when what it says was read, empty when that does not matter
 	lines       func(th *theme, w int) []line
 	what        string // what y copies
 	copy        func() string
@@ -72,7 +73,17 @@ func (s *textScreen) goTo(by int) {
 }
 
 func (s *textScreen) head() head {
-	return head{name: s.r.name, title: s.r.title, status: line{txt(muted, s.body.place())}}
+	h := head{name: s.r.name, title: s.r.title, status: line{txt(muted, s.body.place())}}
+	if s.r.asOf == "" {
+		return h
+	}
+	read := txt(muted, "read "+s.r.asOf)
+	if h.status.width() > 0 && read.width+h.status.width()+3 <= s.d.w/2 {
+		h.status = append(line{read, txt(muted, " · ")}, h.status...)
+	} else if h.status.width() == 0 {
+		h.status = line{read}
+	}
+	return h
 }
 
 // facts lays out names and values.
