@@ -9,7 +9,7 @@ import (
 
 // noArchive is what the table of what to keep says of archives while none is
 // configured.
-const noArchive = "no archive configured"
+const noArchive = "no archive"
 
 // CommittedOffsets names the row of the group's own offsets in the table of what
 // to keep.

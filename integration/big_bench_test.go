@@ -57,7 +57,7 @@ func BenchmarkBigBroker(b *testing.B) {
 func (br *broker) crowd(b *testing.B) {
 	b.Helper()
 	compacted := map[string]*string{"cleanup.policy": new("compact"), "message.timestamp.type": new("CreateTime")}
-	var plain, changelogs []string
+	plain, changelogs := make([]string, 0, bigTopics), make([]string, 0, 3*bigApplications)
 	for i := range bigTopics - 3*bigApplications {
 		plain = append(plain, fmt.Sprintf("big.events-%05d", i))
 	}

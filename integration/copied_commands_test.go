@@ -5,7 +5,6 @@ package integration
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -36,18 +35,19 @@ func (b *broker) shell(t *testing.T, line string, env ...string) result {
 	}
 	bin := t.TempDir()
 	for script, class := range kafkaTools {
-		var quoted []string
-		for _, arg := range tc.command(jvm{heap: "256m", archive: archive, main: class}) {
+		argv := tc.command(jvm{heap: "256m", archive: archive, main: class})
+		quoted := make([]string, 0, len(argv))
+		for _, arg := range argv {
 			quoted = append(quoted, "'"+arg+"'")
 		}
 		text := "#!/bin/sh\nexec " + strings.Join(quoted, " ") + " \"$@\"\n"
-		if err := os.WriteFile(filepath.Join(bin, script), []byte(text), 0o755); err != nil { //nolint:gosec // a script has to be executable
+		if err := os.WriteFile(filepath.Join(bin, script), []byte(text), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", "-c", line) //nolint:gosec // running the printed line is the test
+	cmd := exec.CommandContext(ctx, "sh", "-c", line)
 	cmd.Dir = bin
 	cmd.Env = append(append(os.Environ(), "PATH="+bin+":"+os.Getenv("PATH"), "BOOTSTRAP="+b.addr), env...)
 	return run(t, cmd)
@@ -147,6 +147,6 @@ func (b *broker) topicConfig(t *testing.T, topic, name string) string {
 			return kv.MaybeValue()
 		}
 	}
-	t.Fatal(fmt.Sprintf("%s has no setting %s", topic, name))
+	t.Fatalf("%s has no setting %s", topic, name)
 	return ""
 }

@@ -78,10 +78,10 @@ type exploreTopic struct {
 	} `json:"partitions"`
 }
 
-func (c *console) explore(t *testing.T, group string, more ...string) explored {
+func (c *console) explore(t *testing.T, group string) explored {
 	t.Helper()
 	var d explored
-	c.decode(t, &d, append([]string{"describe", group}, more...)...)
+	c.decode(t, &d, "describe", group)
 	return d
 }
 

@@ -16,7 +16,7 @@ import (
 )
 
 // consume reads in a group of the test's own until the test ends, and waits for the first records.
-func (b *broker) consume(t *testing.T, opts ...kgo.Opt) *kgo.Client {
+func (b *broker) consume(t *testing.T, opts ...kgo.Opt) {
 	t.Helper()
 	cl, err := kgo.NewClient(append([]kgo.Opt{
 		kgo.SeedBrokers(b.addr), kgo.DisableClientMetrics(), kgo.FetchMaxWait(200 * time.Millisecond), kgo.SessionTimeout(10 * time.Second),
@@ -32,7 +32,6 @@ func (b *broker) consume(t *testing.T, opts ...kgo.Opt) *kgo.Client {
 	if err := fetches.Err(); err != nil {
 		t.Fatalf("read in a group: %v", err)
 	}
-	return cl
 }
 
 // fill writes n records with keys of their own to a topic.
