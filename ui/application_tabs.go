@@ -18,7 +18,7 @@ func (s *applicationScreen) overviewLines() []line {
 	inv := s.data.inv
 	var out []line
 	if s.group {
-		out = s.groupFacts(w)
+		out = append(s.groupFacts(w), s.groupProblems(w)...)
 	} else {
 		out = s.findingLines(w)
 	}
@@ -127,6 +127,21 @@ func (s *applicationScreen) groupFacts(w int) []line {
 	}
 	f.add("next", "f follows it; 4 shows every partition; 5 who reads it")
 	return f.lines
+}
+
+// groupProblems are what is wrong with a group of any kind, such as commits on
+// records that are gone.
+func (s *applicationScreen) groupProblems(w int) []line {
+	var out []line
+	for _, f := range s.data.as.Findings {
+		if severity(f.Level) > severity(discovery.LevelInfo) {
+			out = append(out, s.advised(f.Level, f.Name, f.Detail, f.Advice, w)...)
+		}
+	}
+	if len(out) > 0 {
+		out = append([]line{{}}, out...)
+	}
+	return out
 }
 
 // nextLines say what to do now, from the worst finding, and what runs out first.

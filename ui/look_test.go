@@ -325,3 +325,17 @@ func TestPreflight(t *testing.T) {
 	d.press("r")
 	d.settle().sees("not asked again: connection reset", "User:ops lacks")
 }
+
+// TestB77_AGroupOfAnyKindShowsWhatIsWrong: what is wrong with a plain consumer
+// group is on its page as well, without ways back.
+func TestB77_AGroupOfAnyKindShowsWhatIsWrong(t *testing.T) {
+	d := drive(t, 80, 24, func(f *fake, s *Session) {
+		f.inv = sampleGroup()
+		f.as = recovery.Assessment{Diagnosis: discovery.Diagnosis{Findings: []discovery.Finding{
+			{Level: discovery.LevelBad, Name: "commit below start", Detail: "refunds: 12 unread records are gone", Advice: "commit exact offsets"},
+			{Level: discovery.LevelOK, Name: "replicas in sync", Detail: "all"},
+		}}}
+		s.Application = f.inv.Application
+	})
+	d.settle().sees("commit below start", "12 unread records are gone", "commit exact offsets").misses("compare ways back", "replicas in sync")
+}
